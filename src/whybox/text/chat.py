@@ -1,13 +1,13 @@
 """Chat messages → prompt, through the model's own template. Content can never make a control token.
 
-The template is rendered twice: with the contents, and with a private mark in place of each. Where both renderings agree
-once marks are replaced, the marks say which characters are content, and everything else is the template's own text: only
-there are control tokens recognised. A template that changes contents otherwise is served as long as no content spells a
-control token, and refused when one does.
+The template is rendered twice: with the contents, and with a private mark in place of each. Where both renderings
+agree once marks are replaced, the marks say which characters are content, and everything else is the template's own
+text: only there are control tokens recognised. A template that rewrites a content otherwise is served as long as that
+content spells no control token and is found in one place, and refused when not.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +88,9 @@ def _turns(messages: Sequence[Mapping[str, Any]], join: str) -> list[Message]:
     for number, message in enumerate(messages):
         role = message.get("role")
         if not isinstance(role, str) or not _ROLE.fullmatch(role):
-            raise PromptError(f"message {number}: role must be a word, found {role!r}", "for example system, user, assistant")
+            raise PromptError(
+                f"message {number}: role must be a word, found {role!r}", "for example system, user, assistant"
+            )
         again = roles[:number].count(role)
         turns.append(Message(role, tuple(_parts(message, number, role if again == 0 else f"{role} {again + 1}")), join))
     check_names(part.name for turn in turns for part in turn.parts)
@@ -122,12 +124,17 @@ def _rendered(
     plain, dated = _render(tokenizer, template, turns, texts, answer)
     whole_characters(plain)
     marks = _marks(texts)
-    try:
-        marked, _ = _render(tokenizer, template, turns, marks, answer)
-    except WhyboxError:  # a template that reads its contents may take the real ones and not the marks
-        marked = ""
-    contents = _aligned(plain, marked, marks, texts)
-    return plain, contents if contents is not None else _located(tokenizer, plain, turns), dated
+
+    def marked(given: Sequence[str]) -> str:
+        try:
+            return _render(tokenizer, template, turns, given, answer)[0]
+        except WhyboxError:  # a template that reads its contents may take the real ones and not the marks
+            return ""
+
+    contents = _aligned(plain, marked(marks), marks, texts)
+    if contents is None:
+        contents = list(_one_by_one(tokenizer, plain, turns, marks, marked))
+    return plain, contents, dated
 
 
 def _render(
@@ -162,8 +169,7 @@ def _aligned(plain: str, marked: str, marks: Sequence[str], texts: Sequence[str]
         shown = next((form for form in _forms(texts[number]) if plain.startswith(form + after, place)), None)
         if shown is None:
             return None
-        cut = len(texts[number]) - len(texts[number].lstrip()) if shown != texts[number] and shown == shown.lstrip() else 0
-        found.append(_Content(number, place, place + len(shown), cut))
+        found.append(_Content(number, place, place + len(shown), texts[number].find(shown)))
         place += len(shown) + len(after)
     return found if place == len(plain) else None
 
@@ -172,20 +178,32 @@ def _forms(text: str) -> list[str]:
     return [text, text.rstrip(), text.lstrip(), text.strip()]
 
 
-def _located(tokenizer: Tokenizer, plain: str, turns: Sequence[Message]) -> list[_Content]:
-    """Contents looked up in the plain rendering, in order: safe only while none of them spells a control token."""
-    found, place = [], 0
-    for number, turn in enumerate(turns):
-        text = turn.content.strip()
-        start = plain.find(text, place)
-        if start < 0 or tokenizer.control_text(turn.content):
+def _one_by_one(
+    tokenizer: Tokenizer, plain: str, turns: Sequence[Message], marks: Sequence[str], marked: Callable[[list[str]], str]
+) -> Iterator[_Content]:
+    """Contents found by marking one message at a time; a rewritten one is looked up, if that is safe."""
+    texts, place = [turn.content for turn in turns], 0
+    for number, (text, mark) in enumerate(zip(texts, marks, strict=True)):
+        before, _, after = marked([*texts[:number], mark, *texts[number + 1 :]]).partition(mark)
+        shown = plain[len(before) : len(plain) - len(after)]
+        if plain == before + shown + after and shown in _forms(text) and len(before) >= place:
+            start = len(before)
+        else:
+            shown = text.strip()
+            start = _looked_up(tokenizer, plain, shown, place)
+        if start < 0:
             raise PromptError(
-                f"the chat template rewrites message {number} ({turn.role}), so its text cannot be told from the template's",
+                f"the chat template rewrites message {number} ({turns[number].role}): its text cannot be told apart",
                 "use raw text, or take control-token text out of the message",
             )
-        found.append(_Content(number, start, start + len(text), len(turn.content) - len(turn.content.lstrip())))
-        place = start + len(text)
-    return found
+        yield _Content(number, start, start + len(shown), max(text.find(shown), 0))
+        place = start + len(shown)
+
+
+def _looked_up(tokenizer: Tokenizer, plain: str, text: str, place: int) -> int:
+    """Where a text stands after `place`: −1 if nowhere, in several places, or not safe to look up."""
+    unsafe = tokenizer.control_text(text) or plain.count(text, place) != 1
+    return -1 if unsafe else plain.find(text, place)
 
 
 def _gaps(contents: Sequence[_Content], length: int) -> Iterator[tuple[int, int]]:
@@ -215,7 +233,9 @@ def _stretches(
         place = content.end
         if content.message in seen:
             number += 1
-            yield Stretch(f"repeated {number}", SegmentKind.TEMPLATE, turns[content.message].role, content.start, content.end)
+            yield Stretch(
+                f"repeated {number}", SegmentKind.TEMPLATE, turns[content.message].role, content.start, content.end
+            )
         else:
             seen.add(content.message)
             yield from _part_stretches(turns[content.message], content)
@@ -267,7 +287,9 @@ def _not_typed(plain: str, stretches: Sequence[Stretch]) -> Iterator[Warning]:
     for stretch in stretches:
         if stretch.kind is SegmentKind.TEMPLATE and stretch.name.startswith("not typed"):
             span = (stretch.start, stretch.end)
-            yield Warning(Code.NOT_TYPED, f"not typed by the user, added by the template: {plain[slice(*span)]!r}", span)
+            yield Warning(
+                Code.NOT_TYPED, f"not typed by the user, added by the template: {plain[slice(*span)]!r}", span
+            )
 
 
 def _about_date(dated: bool) -> Iterator[Warning]:

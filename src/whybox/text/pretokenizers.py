@@ -1,8 +1,8 @@
 """How byte-level BPE cuts text before merging, by the label that a GGUF carries (`tokenizer.ggml.pre`).
 
 Each rule is a list of regular expressions in Oniguruma's dialect, applied one after the other inside the pieces of the
-one before; what matches becomes a piece, and so does what lies between two matches. The labels and their rules are those
-of llama.cpp and of the `tokenizer.json` files that the labels stand for.
+one before; what matches becomes a piece, and so does what lies between two matches. The labels and their rules are
+those of llama.cpp and of the `tokenizer.json` files that the labels stand for.
 """
 
 from dataclasses import dataclass

@@ -141,7 +141,9 @@ def from_parts(tokenizer: Tokenizer, parts: Sequence[Part], join: str = "\n") ->
         raise PromptError("the prompt is empty", "give it some text")
     stretches = list(_laid_out(parts, len(join)))
     pieces = tokenizer.pieces(text)
-    return assemble(tokenizer, text.encode(), _with_bos(tokenizer, pieces), stretches, control_warnings(tokenizer, text, stretches))
+    return assemble(
+        tokenizer, text.encode(), _with_bos(tokenizer, pieces), stretches, control_warnings(tokenizer, text, stretches)
+    )
 
 
 def from_ids(tokenizer: Tokenizer, ids: Sequence[int]) -> Prompt:
@@ -187,7 +189,12 @@ def assemble(
     bos = 1 if [piece.id for piece in pieces].count(tokenizer.bos) == 1 and pieces[0].id == tokenizer.bos else 0  # type: ignore[arg-type]
     opening = [Segment("bos", SegmentKind.BOS, None, 0, 1)] * bos
     segments = (*opening, *_share_out(tokens, stretches, seen, bos))
-    found = (*warnings, *_straddling(tokens, stretches), *_bos_twice(tokenizer, pieces), *_without_tokens(segments, stretches))
+    found = (
+        *warnings,
+        *_straddling(tokens, stretches),
+        *_bos_twice(tokenizer, pieces),
+        *_without_tokens(segments, stretches),
+    )
     return Prompt(tuple(piece.id for piece in pieces), tokens, segments, seen.text, data, found)
 
 
@@ -229,7 +236,9 @@ def check_names(names: Iterable[str]) -> None:
     seen: set[str] = set()
     for name in names:
         if not name or name in seen:
-            raise PromptError(f"two parts named {name!r}" if name else "a part without a name", "give each its own name")
+            raise PromptError(
+                f"two parts named {name!r}" if name else "a part without a name", "give each its own name"
+            )
         seen.add(name)
 
 

@@ -1,7 +1,8 @@
 """Chat templates are programs from a stranger: rendered without reach, bounded in time and size.
 
-Jinja's immutable sandbox keeps attributes and state out of reach. What it leaves open is cost: here loops, calls and
-deadlines are counted, products, powers and joins are measured before they are made, and methods that pad are not offered.
+Jinja's immutable sandbox keeps attributes and state out of reach. What it leaves open is cost: here loops and calls are
+counted against a budget and a clock, products, powers and joins are measured before they are made, and methods that pad
+are not offered.
 """
 
 import json
@@ -14,28 +15,31 @@ from typing import Any
 
 import jinja2
 from jinja2 import nodes
+from jinja2.exceptions import SecurityError
 from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
 from jinja2.runtime import Context
-from jinja2.sandbox import ImmutableSandboxedEnvironment, SecurityError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 
 from whybox.errors import PromptError, UnsupportedError
 
 TODAY = datetime(2024, 7, 26)  # every day is this day, so that the same messages give the same ids on any two days
-_MOST_STEPS, _MOST_SECONDS = 1_000_000, 2.0
+_MOST_STEPS, _MOST_SECONDS = 300_000, 5.0
 _MOST_TEMPLATE, _MOST_CHARACTERS, _MOST_IN_ALL = 1_000_000, 8_000_000, 64_000_000
 _MOST_NUMBER, _MOST_EXPONENT = 2**31, 32
-_FILTERS = frozenset(
-    "abs capitalize count d default dictsort e escape first float forceescape groupby int items join last length list "
-    "lower map max min reject rejectattr replace reverse round safe select selectattr sort string sum title tojson trim "
-    "unique upper indent".split()
-)
-_METHODS = frozenset(
-    "strip lstrip rstrip split rsplit splitlines partition rpartition startswith endswith upper lower title capitalize "
-    "replace join find rfind index rindex count isdigit isalpha isalnum isspace isupper islower removeprefix "
-    "removesuffix items keys values get copy".split()
-)
+_FILTERS = frozenset((
+    "abs", "capitalize", "count", "d", "default", "dictsort", "e", "escape", "first", "float", "forceescape",
+    "groupby", "int", "items", "join", "last", "length", "list", "lower", "map", "max", "min", "reject",
+    "rejectattr", "replace", "reverse", "round", "safe", "select", "selectattr", "sort", "string", "sum", "title",
+    "tojson", "trim", "unique", "upper", "indent",
+))  # fmt: skip
+_METHODS = frozenset((
+    "strip", "lstrip", "rstrip", "split", "rsplit", "splitlines", "partition", "rpartition", "startswith",
+    "endswith", "upper", "lower", "title", "capitalize", "replace", "join", "find", "rfind", "index", "rindex",
+    "count", "isdigit", "isalpha", "isalnum", "isspace", "isupper", "islower", "removeprefix", "removesuffix",
+    "items", "keys", "values", "get", "copy",
+))  # fmt: skip
 
 
 class _Refused(SecurityError):
@@ -56,9 +60,23 @@ def render(template: str, variables: Mapping[str, object]) -> tuple[str, bool]:
         pieces = environment.from_string(template).generate(**variables)
         return "".join(environment.bounded(pieces)), environment.dated
     except _Raised as error:
-        raise PromptError(f"the chat template refuses these messages: {error}", "change the messages, or use raw text") from None
-    except (jinja2.TemplateError, ArithmeticError, LookupError, TypeError, SyntaxError, ValueError, AttributeError, RecursionError, MemoryError) as error:
-        raise UnsupportedError(f"the chat template cannot be rendered: {error}", "use raw text, without template") from None
+        raise PromptError(
+            f"the chat template refuses these messages: {error}", "change the messages, or use raw text"
+        ) from None
+    except (
+        jinja2.TemplateError,
+        ArithmeticError,
+        LookupError,
+        TypeError,
+        SyntaxError,
+        ValueError,
+        AttributeError,
+        RecursionError,
+        MemoryError,
+    ) as error:
+        raise UnsupportedError(
+            f"the chat template cannot be rendered: {error}", "use raw text, without template"
+        ) from None
 
 
 class _Generation(Extension):
@@ -76,6 +94,7 @@ class _Meters(NodeTransformer):
 
     def visit_For(self, node: nodes.For) -> nodes.Node:
         self.generic_visit(node)
+        assert isinstance(node.iter, nodes.Expr)
         node.iter = _through("_counted", node.iter)
         return node
 
@@ -129,8 +148,10 @@ class _Environment(ImmutableSandboxedEnvironment):
             case BuiltinMethodType(__self__=str(text), __name__="replace"):
                 return self._replace(text, *args, **kwargs)
             case BuiltinMethodType(__self__=str(between), __name__="join"):
-                return self._join(*args, between)
-            case BuiltinMethodType(__self__=str() | bytes() | dict() | list() | tuple()) if obj.__name__ not in _METHODS:
+                return self._join(args[0], between)
+            case BuiltinMethodType(__self__=str() | bytes() | dict() | list() | tuple()) if (
+                obj.__name__ not in _METHODS
+            ):
                 raise _Refused(f"a template may not call {type(obj.__self__).__name__}.{obj.__name__}")
         return self._measured(super().call(context, obj, *args, **kwargs))
 
@@ -207,7 +228,9 @@ def _raise(message: str) -> None:
     raise _Raised(message)
 
 
-def _to_json(value: Any, ensure_ascii: bool = False, indent: int | None = None, separators: Any = None, sort_keys: bool = False) -> str:
+def _to_json(
+    value: Any, ensure_ascii: bool = False, indent: int | None = None, separators: Any = None, sort_keys: bool = False
+) -> str:
     """JSON without HTML escapes, as templates are written for."""
     width = None if indent is None else min(indent, 16)
     return json.dumps(value, ensure_ascii=ensure_ascii, indent=width, separators=separators, sort_keys=sort_keys)
