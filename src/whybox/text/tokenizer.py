@@ -1,0 +1,110 @@
+"""One tokenizer for every model: ids and bytes are the truth, control tokens come from trusted text only."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from whybox.errors import PromptError
+from whybox.text import folder_tokenizer, gguf_tokenizer
+from whybox.text.blueprint import Blueprint
+from whybox.text.codec import Piece
+from whybox.text.vocabulary import Finder, Match
+
+Range = tuple[int, int]
+
+
+class Tokenizer:
+    """Text → ids and id → bytes. Build it with `from_gguf` or `from_folder`."""
+
+    def __init__(self, blueprint: Blueprint) -> None:
+        self.blueprint = blueprint
+        self.bos, self.eos = blueprint.specials.bos, blueprint.specials.eos
+        self.pad, self.unknown = blueprint.specials.pad, blueprint.specials.unknown
+        self.add_bos = blueprint.specials.add_bos
+        self.stop_ids = blueprint.specials.stop
+        self.chat_template = blueprint.chat_template
+        self.notes = blueprint.notes
+
+    @classmethod
+    def from_gguf(cls, metadata: Mapping[str, object]) -> "Tokenizer":
+        """From the key-values of a GGUF file. UnsupportedError for a tokenizer or pre-tokenizer that is not known."""
+        return cls(gguf_tokenizer.read(metadata))
+
+    @classmethod
+    def from_folder(cls, path: str | Path) -> "Tokenizer":
+        """From `tokenizer.json` and its companions in a Hugging Face folder."""
+        return cls(folder_tokenizer.read(Path(path)))
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of ids the tokenizer knows; a model's table may have more rows."""
+        return len(self.blueprint.vocabulary.tokens)
+
+    def token_bytes(self, token: int) -> bytes:
+        """The bytes of one id. They need not be whole characters."""
+        if not 0 <= token < self.vocab_size:
+            raise PromptError(f"id {token} is outside the vocabulary of {self.vocab_size} ids")
+        return self.blueprint.vocabulary.token_bytes(token)
+
+    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+        """The bytes of several ids, end to end."""
+        return b"".join(map(self.token_bytes, ids))
+
+    def is_control(self, token: int) -> bool:
+        """Whether the id steers the model instead of spelling text."""
+        return token in self.blueprint.vocabulary.control_ids
+
+    def encode(self, text: str, *, control: bool = False) -> list[int]:
+        """Ids of a text, without BOS. `control`: whether it may hold control tokens (a template's text may, a user's not)."""
+        trusted = [(0, len(text))] if control else []
+        return [piece.id for piece in self.pieces(text, trusted)]
+
+    def pieces(self, text: str, trusted: Sequence[Range] = ()) -> list[Piece]:
+        """Ids with the bytes of the text that each covers; control tokens only where wholly inside a trusted range.
+
+        Between two control tokens trusted and untrusted text are one run, so harmless content gets the ids that it would
+        get without the distinction. Raises PromptError for a lone surrogate, which has no bytes.
+        """
+        whole_characters(text)
+        found: list[Piece] = []
+        done = place = 0
+        for match in self._controls_in(text, trusted):
+            found += self._plain(text[done : match.start], done == 0, place)
+            place += len(text[done : match.start].encode())
+            end = place + len(text[match.start : match.end].encode())
+            found.append(Piece(match.id, place, end))
+            done, place = match.end, end
+        return found + self._plain(text[done:], done == 0, place)
+
+    def control_text(self, text: str) -> list[Match]:
+        """Where a text spells control tokens, as characters start … end."""
+        return list(self._finder.find(text))
+
+    @cached_property
+    def _finder(self) -> Finder:
+        return Finder(self.blueprint.vocabulary.controls)
+
+    def _controls_in(self, text: str, trusted: Sequence[Range]) -> list[Match]:
+        return [
+            Match(start + match.start, start + match.end, match.id)
+            for start, end in trusted
+            for match in self._finder.find(text[start:end])
+        ]
+
+    def _plain(self, text: str, opening: bool, place: int) -> list[Piece]:
+        if not text:
+            return []
+        run = self.blueprint.codec.pieces(text, opening)
+        assert not any(self.is_control(piece.id) and piece.id != self.unknown for piece in run), "a control id from text"
+        return [Piece(piece.id, piece.start + place, piece.end + place) for piece in run]
+
+
+def whole_characters(text: str) -> bytes:
+    """The UTF-8 of a text. Raises PromptError where half a character (a lone surrogate) stands."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise PromptError(
+            f"character {error.start} is half a surrogate pair (U+{ord(text[error.start]):04X}) and has no bytes",
+            "read the text as UTF-8, or remove the character",
+        ) from None
