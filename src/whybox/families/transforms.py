@@ -12,6 +12,7 @@ from whybox.spec import Layer
 
 Array = np.ndarray
 Stored = Array
+Transform = Callable[[Stored, Layer | None], tuple[Array, ...]]
 
 
 def as_stored(array: Stored, layer: Layer | None) -> tuple[Array, ...]:
@@ -91,9 +92,7 @@ def _pairs_to_halves(heads: Array) -> Array:
     return heads.reshape(n, d // 2, 2, *rest).swapaxes(1, 2).reshape(n, d, *rest)
 
 
-def transposed_then(
-    transform: Callable[[Stored, Layer | None], tuple[Array, ...]], name: str
-) -> Callable[[Stored, Layer | None], tuple[Array, ...]]:
+def transposed_then(transform: Transform, name: str) -> Transform:
     """A transform of an [in out] tensor: transposed first. The ledger shows `name`."""
 
     def composed(array: Stored, layer: Layer | None) -> tuple[Array, ...]:

@@ -65,9 +65,7 @@ class SentencePieceCodec:
         elif self.unknown is not None:
             yield Piece(self.unknown, start, end)
         else:
-            raise UnsupportedError(
-                f"the vocabulary has neither a piece, nor bytes, nor an unknown token for {symbol!r}"
-            )
+            raise UnsupportedError(f"the vocabulary has neither a piece, nor bytes, nor an unknown token for {symbol!r}")
 
 
 def join_by_cost(text: str, cost: Mapping[str, float]) -> list[str]:

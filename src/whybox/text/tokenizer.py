@@ -95,9 +95,7 @@ class Tokenizer:
         if not text:
             return []
         run = self.blueprint.codec.pieces(text, opening)
-        assert not any(self.is_control(piece.id) and piece.id != self.unknown for piece in run), (
-            "a control id from text"
-        )
+        assert not any(self.is_control(piece.id) and piece.id != self.unknown for piece in run), "a control id from text"
         return [Piece(piece.id, piece.start + place, piece.end + place) for piece in run]
 
 
