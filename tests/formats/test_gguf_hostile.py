@@ -36,7 +36,7 @@ def two(second: int, size: int = 256) -> bytes:
 
 
 PROMISES = {
-    "array of 2^63": (header([("k", ARRAY, array(U8, 2**63))]), r"length of k: expected at most \d+ .*found 9223372036854775808"),
+    "array of 2^63": (header([("k", ARRAY, array(U8, 2**63))]), r"length of k: .* found 9223372036854775808"),
     "strings 2^63": (header([("k", ARRAY, array(TEXT, 2**63))]), "length of k"),
     "numbers that wrap": (header([("k", ARRAY, array(U64, 2**61))]), "length of k"),
     "one number too many": (header([("k", ARRAY, array(U32, 3, bytes(11)))]), "length of k"),
@@ -56,6 +56,10 @@ PROMISES = {
     "truth 2": (header([("k", BOOL, b"\x02")]), "k: expected a truth value"),
     "truth 2 in an array": (header([("k", ARRAY, array(BOOL, 2, b"\x01\x02"))]), "k: expected a truth value"),
     "text that is no UTF-8": (header([("k", TEXT, text(b"\xff\xfe"))]), "k: expected UTF-8"),
+    "array text that is no UTF-8": (
+        header([("k", ARRAY, array(TEXT, 2, text("a") + text(b"\xe5\xa4")))]),
+        r"k\[1\]: expected UTF-8 text, found byte 0xe5 at 0",
+    ),
     "alignment 3": (one(pairs=(scalar("general.alignment", U32, 3),)), r"general\.alignment: expected a power of two"),
     "alignment 0": (one(pairs=(scalar("general.alignment", U32, 0),)), r"general\.alignment"),
     "alignment 2^30": (one(pairs=(scalar("general.alignment", U32, 2**30),)), r"general\.alignment"),
@@ -68,7 +72,7 @@ PROMISES = {
     "5 dimensions": (one(dims=(2,) * 5), "dimension count of tensor 'w'"),
     "2^32 − 1 dimensions": (header(promised_tensors=1) + text("w") + b"\xff" * 4 + bytes(40), "dimension count"),
     "long name": (one(name="w" * 257), "length of name of tensor 0"),
-    "row of 33": (one(dims=(33,), code=3), "row length of tensor 'w': expected a multiple of 32, the block of Q4_1, found 33"),
+    "row of 33": (one(dims=(33,), code=3), "row length of tensor 'w': .* 32, the block of Q4_1, found 33"),
     "row of 640": (one(dims=(640, 2), code=12), "row length of tensor 'w': expected a multiple of 256"),
     "offset 8": (one(offset=8), "offset of tensor 'w': expected a multiple of the alignment 32, found 8"),
     "offset 2^63": (one(offset=2**63), "truncated"),
@@ -108,9 +112,9 @@ OTHER_FILES = {
     "html with space": (b"\n  <html></html>", "an HTML or XML page"),
     "zip": (b"PK\x03\x04" + bytes(100), "a zip archive"),
     "pickle": (b"\x80\x02}q\x00.", "a Python pickle"),
-    "lfs": (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "Git LFS pointer"),
-    "reversed": (b"FUGG" + bytes(20), "magic reversed"),
-    "older": (b"tjgg" + bytes(20), "older than GGUF"),
+    "lfs": (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\n", "a Git LFS pointer"),
+    "reversed": (b"FUGG" + bytes(20), "a GGUF file with its magic reversed"),
+    "older": (b"tjgg" + bytes(20), "a GGML file older than GGUF"),
     "noise": (b"\x01\x02\x03\x04\x05\x06\x07\x09\x09", "bytes 01 02 03 04 05 06 07 09"),
     "three bytes": (b"GGU", "bytes 47 47 55"),
 }
@@ -137,15 +141,6 @@ def test_folder(tmp_path: Path) -> None:
         open_gguf(tmp_path)
 
 
-def test_text_of_an_array_is_judged_when_it_is_read(tmp_path: Path) -> None:
-    path = written(tmp_path / "x.gguf", header([("k", ARRAY, array(TEXT, 2, text("a") + text(b"\xe5\xa4")))]))
-    strings = open_gguf(path).metadata["k"]
-    assert strings[0] == "a"
-    for read in (list, lambda found: found[1]):
-        with pytest.raises(FormatError, match=r"k\[1\]: expected UTF-8 text, found byte 0xe5 at 0"):
-            read(strings)
-
-
 # Any damage at all
 
 
@@ -157,14 +152,12 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes]:
 
 
 def opened_or_refused(path: Path) -> bool:
-    """Whether it opens (then every tensor and string can be read, or is refused); any other error goes up."""
+    """Whether it opens (then every tensor can be read, or is refused); any other error goes up."""
     try:
         model = open_gguf(path)
         for name, tensor in model.tensors.items():
             with np.errstate(all="ignore"):
                 assert model.read(name).shape == tensor.shape
-        for value in model.metadata.values():
-            repr(value)
     except WhyboxError:
         return False
     return True

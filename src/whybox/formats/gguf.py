@@ -199,13 +199,13 @@ def _read_value(cursor: Cursor, code: int, field: str, depth: int = 0) -> object
     return _truth(cursor, int(value), field) if code == _BOOL else value
 
 
-def _read_array(cursor: Cursor, field: str, depth: int) -> Sequence[object] | Shaped[np.ndarray, " n"]:
-    """Strings stay in the file, numbers are a view of it; arrays of arrays become tuples."""
+def _read_array(cursor: Cursor, field: str, depth: int) -> tuple[object, ...] | Shaped[np.ndarray, " n"]:
+    """Strings and arrays become tuples; numbers stay in the file, as a read-only view."""
     if depth > MOST_DEPTH:
         raise FormatError(cursor.path, field, f"arrays nested at most {MOST_DEPTH} deep", "deeper ones")
     code = int(cursor.number(_U32, f"element type of {field}"))
     if code == _TEXT:
-        return cursor.strings(cursor.count(_U64, f"length of {field}", each=8, most=MOST_ELEMENTS), field)
+        return cursor.texts(cursor.count(_U64, f"length of {field}", each=8, most=MOST_ELEMENTS), field)
     if code == _ARRAY:
         count = cursor.count(_U64, f"length of {field}", each=12, most=MOST_NESTED)
         return tuple(_read_array(cursor, f"{field}[{index}]", depth + 1) for index in range(count))
