@@ -94,7 +94,7 @@ def why_data(**changes: Any) -> dict[str, Any]:
         "segments": [segment_row(row) for row in MEASURED["rows"]],
         "heads": heads(40),
         "lens": MEASURED["lens"],
-        "decided_at": 22,
+        "decided_at": max((r["layer"] + 1 for r in MEASURED["lens"] if r["ld"] > 0), default=0),
         "verdict": {
             "causes": [
                 {
