@@ -8,7 +8,7 @@ import gguf
 import numpy as np
 import pytest
 
-from models import model_path
+from tests.models import model_path
 from whybox.errors import FormatError, ModelNotFound, UnsupportedError
 from whybox.formats.gguf import open_gguf
 
