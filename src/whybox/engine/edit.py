@@ -1,0 +1,236 @@
+"""Edits: one change of a run, as data. An edit names a site, layers, a selection by axis letter, and an action.
+
+zero("head_out", 3, h=4)                       head 4 of layer 3 writes nothing
+cut(q=slice(56, None), k=range(20, 30))        no later query sees these keys, in any layer
+boost(q=56, k=range(30, 40), layers=(18, 20))  the strongest named key is lifted to the strongest key
+set_to("resid_mid", 7, value, q=12)            a patched activation
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import assert_never
+
+import numpy as np
+
+from whybox.errors import SiteError
+from whybox.sites import BY_NAME, require_layer, require_site
+from whybox.spec import Mlp, Moe, Spec
+
+Index = int | slice | range | tuple[int, ...]
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Zero:
+    """value := 0 (at `pattern`: the mixed value is dropped, without renormalisation)."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """value := factor · value"""
+
+    factor: float
+
+
+@dataclass(frozen=True, eq=False)
+class Set:
+    """value := given, broadcast over the selection."""
+
+    value: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Add:
+    """value := value + given, broadcast over the selection."""
+
+    value: Array
+
+
+@dataclass(frozen=True)
+class Cut:
+    """score := −∞ before the softmax, so that the row renormalises."""
+
+
+@dataclass(frozen=True)
+class Boost:
+    """score + β, β ≥ 0 per row and head, so that the strongest named key equals the strongest visible key."""
+
+
+Action = Zero | Scale | Set | Add | Cut | Boost
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change. `layers` None means every layer; `at` selects by axis letter, axes left out are whole."""
+
+    site: str
+    layers: tuple[int, ...] | None
+    at: tuple[tuple[str, Index], ...]
+    action: Action
+
+    def touches(self, site: str, layer: int | None) -> bool:
+        return self.site == site and (layer is None or self.layers is None or layer in self.layers)
+
+
+def zero(site: str, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+    return _edit(site, layers, at, Zero())
+
+
+def scale(site: str, factor: float, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+    return _edit(site, layers, at, Scale(factor))
+
+
+def set_to(site: str, value: Array, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+    return _edit(site, layers, at, Set(np.asarray(value)))
+
+
+def add(site: str, value: Array, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+    return _edit(site, layers, at, Add(np.asarray(value)))
+
+
+def cut(layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+    """Attention edges removed before the softmax: select by h (heads), q (queries), k (keys)."""
+    return _edit("scores", layers, at, Cut())
+
+
+def boost(layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+    """Attention edges lifted to the strongest key of their row: select by h, q, k."""
+    return _edit("scores", layers, at, Boost())
+
+
+def check(edit: Edit, spec: Spec) -> None:
+    """SiteError when the edit names a site, layer or axis that this model lacks, or an index out of range."""
+    site = require_site(edit.site, spec)
+    if edit.layers is not None:
+        if not site.per_layer:
+            raise SiteError(f"{site.name} is not inside a layer, so it takes no layer")
+        for layer in edit.layers:
+            require_layer(layer, spec)
+    if isinstance(edit.action, Cut | Boost) and edit.site != "scores":
+        raise SiteError(f"{type(edit.action).__name__.lower()} acts on scores, not on {edit.site}")
+    axes = {letter for layer in spec.layers for letter in site_axes(edit.site, layer.mlp)}
+    for letter, index in edit.at:
+        if letter not in axes:
+            raise SiteError(f"{edit.site} has no axis {letter!r}", f"its axes: {' '.join(sorted(axes))}")
+        _require_in_range(edit, letter, index, spec)
+
+
+def site_axes(site: str, layer_mlp: Mlp | Moe | None = None) -> tuple[str, ...]:
+    """Axis letters of a site; in a mixture of experts `mlp_hidden` has the axis e as well."""
+    if site == "mlp_hidden" and isinstance(layer_mlp, Moe):
+        return ("q", "e", "f")
+    return tuple(BY_NAME[site].axes.split())
+
+
+def apply(
+    edit: Edit, value: Array, axes: tuple[str, ...], places: Mapping[str, Array], visible: Array | None
+) -> tuple[Array, bool]:
+    """The edited copy of a site's value, and whether any element changed.
+
+    axes: the letters of `value`'s axes. places: absolute positions of the rows of q and k. visible: [q k], for boosts.
+    """
+    chosen = dict(edit.at)
+    parts = [_chosen(chosen.get(a), places.get(a, np.arange(n))) for a, n in zip(axes, value.shape, strict=True)]
+    if any(part.size == 0 for part in parts):
+        return value, False
+    where = np.ix_(*parts)
+    before = value[where]
+    after = _acted(edit.action, value, where, visible)
+    if np.array_equal(before, after, equal_nan=True):
+        return value, False
+    edited = value.copy()
+    edited[where] = after
+    return edited, True
+
+
+def _acted(action: Action, value: Array, where: tuple[Array, ...], visible: Array | None) -> Array:
+    before = value[where]
+    match action:
+        case Zero():
+            return np.zeros_like(before)
+        case Scale(factor):
+            return before * value.dtype.type(factor)
+        case Set(given):
+            return _fitted(given, before)
+        case Add(given):
+            return before + _fitted(given, before)
+        case Cut():
+            return np.full_like(before, -np.inf)
+        case Boost():
+            return before + _lift(value, where, visible)
+        case _:
+            assert_never(action)
+
+
+def _lift(scores: Array, where: tuple[Array, ...], visible: Array | None) -> Array:
+    """β ≥ 0 per head and row [h q 1]: strongest visible key minus strongest visible named key."""
+    heads, queries, _ = where
+    seen = scores if visible is None else np.where(visible, scores, -np.inf)
+    strongest = seen[heads[..., 0], queries[..., 0]].max(axis=-1, keepdims=True)
+    named = seen[where].max(axis=-1, keepdims=True)
+    return np.where(np.isfinite(named), strongest - named, 0).astype(scores.dtype)
+
+
+def _fitted(given: Array, before: Array) -> Array:
+    try:
+        return np.broadcast_to(given, before.shape).astype(before.dtype)
+    except ValueError:
+        raise SiteError(f"a value of shape {given.shape} does not fit the selected {before.shape}") from None
+
+
+def _chosen(index: Index | None, places: Array) -> Array:
+    """Offsets on an axis whose absolute index is selected (all of them when nothing is)."""
+    match index:
+        case None:
+            return np.arange(len(places))
+        case int():
+            return np.flatnonzero(places == index)
+        case slice():
+            stop = np.inf if index.stop is None else index.stop
+            inside = (places >= (index.start or 0)) & (places < stop)
+            return np.flatnonzero(inside & ((places - (index.start or 0)) % (index.step or 1) == 0))
+        case _:
+            return np.flatnonzero(np.isin(places, np.asarray(index)))
+
+
+def _edit(site: str, layers: int | Iterable[int] | None, at: Mapping[str, Index], action: Action) -> Edit:
+    chosen = (layers,) if isinstance(layers, int) else None if layers is None else tuple(layers)
+    return Edit(site, chosen, tuple(sorted(at.items(), key=lambda pair: pair[0])), action)
+
+
+def _require_in_range(edit: Edit, letter: str, index: Index, spec: Spec) -> None:
+    lowest, highest = _extremes(index)
+    if lowest < 0:
+        raise SiteError(f"axis {letter!r} of {edit.site} counts from 0; {lowest} is not an index")
+    layers = edit.layers if edit.layers is not None else range(len(spec.layers))
+    sizes = [_axis_size(letter, spec, layer) for layer in layers] or [None]
+    size = min((s for s in sizes if s is not None), default=None)
+    if size is not None and highest >= size:
+        raise SiteError(f"axis {letter!r} of {edit.site} has {size} entries, 0 … {size - 1}; {highest} is beyond")
+
+
+def _extremes(index: Index) -> tuple[int, int]:
+    match index:
+        case int():
+            return index, index
+        case slice():
+            ends = [end for end in (index.start, index.stop) if end is not None]
+            return min(ends, default=0), (index.stop - 1 if index.stop is not None else 0)
+        case _:
+            return min(index, default=0), max(index, default=0)
+
+
+def _axis_size(letter: str, spec: Spec, layer: int) -> int | None:
+    """Entries on an axis that the Spec fixes; None for q and k, whose length is the prompt's."""
+    attention, mlp = spec.layers[layer].attention, spec.layers[layer].mlp
+    sizes = {
+        "h": attention.heads,
+        "g": attention.kv_heads,
+        "d": attention.head_width,
+        "c": spec.width,
+        "f": mlp.width,
+        "v": spec.vocab,
+    }
+    if isinstance(mlp, Moe):
+        sizes["e"] = mlp.experts
+    return sizes.get(letter)

@@ -1,0 +1,263 @@
+"""The reference engine: NumPy, one sequence, built from `parts/`, every site in order. Slow and obvious on purpose."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from whybox.engine.edit import Edit
+from whybox.engine.trace import Cache, Tap, Trace, Wish
+from whybox.errors import NonFiniteError, PromptError, SiteError
+from whybox.parts import cache as caches
+from whybox.parts.attention import as_heads, mix, project_out, scores, soft_cap
+from whybox.parts.embedding import lookup
+from whybox.parts.linear import linear
+from whybox.parts.mask import visible
+from whybox.parts.mlp import dense_hidden, gated_hidden
+from whybox.parts.moe import route
+from whybox.parts.norm import layer_norm, rms_norm
+from whybox.parts.position import alibi_bias, rope_angles, rotate
+from whybox.parts.rope import plain_of
+from whybox.parts.softmax import sink_mass, softmax
+from whybox.spec import Attention, Layer, Layout, Mlp, Moe, Norm, NormKind, QkNorm, Rope, Spec
+from whybox.weights import Weights
+
+Array = np.ndarray
+Angles = dict[Rope, tuple[Array, Array]]
+
+
+class ReferenceEngine:
+    """Runs one sequence in float32 (or float64, when the weights are float64)."""
+
+    name = "numpy"
+    kernel = "plain attention, float32 sums by BLAS"
+
+    def __init__(self, spec: Spec, weights: Weights) -> None:
+        self.spec = spec
+        self.weights = weights
+        self.dtype = weights["embed"].dtype
+        self.precision = "fp64" if self.dtype == np.float64 else "fp32"
+
+    def run(
+        self,
+        ids: Sequence[int],
+        see: Iterable[Wish] = (),
+        edits: Sequence[Edit] = (),
+        cache: Cache | None = None,
+        tail: int | None = None,
+    ) -> Trace:
+        """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site."""
+        wishes = tuple(see)
+        tap = Tap(self.spec, wishes, edits)
+        with np.errstate(over="ignore", invalid="ignore"):
+            trace = self._pass(np.asarray(ids, np.int64), tap, cache or self.fresh_cache(len(ids)), tail)
+            if not np.isfinite(trace.logits).all():
+                self._locate_non_finite(ids, edits, cache, tail)
+        return trace
+
+    def fresh_cache(self, length: int) -> Cache:
+        """A cache that has seen nothing; `length` (the whole run's) settles length-dependent RoPE."""
+        attentions = [layer.attention for layer in self.spec.layers]
+        layers = tuple(caches.empty(a.kv_heads, a.head_width, self.dtype) for a in attentions)
+        return Cache(layers, seen=0, rope_length=length)
+
+    def _locate_non_finite(
+        self, ids: Sequence[int], edits: Sequence[Edit], cache: Cache | None, tail: int | None
+    ) -> None:
+        watching = Tap(self.spec, (), edits, strict=True)
+        self._pass(np.asarray(ids, np.int64), watching, cache or self.fresh_cache(len(ids)), tail)
+        raise NonFiniteError("logits", None, len(ids) - 1, watching.largest)
+
+    def _pass(self, ids: Array, tap: Tap, cache: Cache, tail: int | None) -> Trace:
+        positions = cache.seen + np.arange(len(ids))
+        angles = self._angles(positions, cache.rope_length)
+        x = tap.at("embed", None, self._embed(ids, positions), {"q": positions})
+        kept = []
+        for index in range(len(self.spec.layers)):
+            block = _Block(self, index, tap, positions, angles)
+            x, layer_cache = block.run(x, cache.layers[index])
+            kept.append(layer_cache)
+        rows = range(int(positions[0]) + max(len(ids) - (tail or len(ids)), 0), int(positions[-1]) + 1)
+        logits = self._head(x[len(ids) - len(rows) :], np.asarray(rows), tap)
+        return Trace(
+            spec=self.spec,
+            ids=tuple(int(i) for i in ids),
+            start=cache.seen,
+            sites=tap.kept,
+            logits=logits,
+            rows=rows,
+            edits=tuple(tap.edits),
+            changed=tuple(tap.changed),
+            cache=Cache(tuple(kept), int(positions[-1]) + 1, cache.rope_length),
+            engine=self.name,
+            precision=self.precision,
+            kernel=self.kernel,
+        )
+
+    def _angles(self, positions: Array, length: int) -> Angles:
+        ropes = {layer.attention.rope for layer in self.spec.layers if layer.attention.rope is not None}
+        return {rope: _in(self.dtype, rope_angles(rope, positions, length)) for rope in ropes}
+
+    def _embed(self, ids: Array, positions: Array) -> Array:
+        x = lookup(ids, self.weights["embed"])
+        if self.spec.embed_scale != 1.0:
+            x = x * self.dtype.type(self.spec.embed_scale)
+        if self.spec.positions is not None:
+            table = self.spec.positions
+            if positions[-1] + table.offset >= table.count:
+                raise PromptError(
+                    f"position {positions[-1]} is beyond the {table.count - table.offset} learned positions"
+                )
+            x = x + lookup(positions + table.offset, self.weights["positions"])
+        return x if self.spec.embed_norm is None else self.norm(x, "embed_norm", self.spec.embed_norm)
+
+    def _head(self, x: Array, rows: Array, tap: Tap) -> Array:
+        final = tap.at("final", None, self.norm(x, "final_norm", self.spec.final_norm), {"q": rows})
+        bias = self.weights["head_bias"] if self.spec.head_bias else None
+        logits = linear(final, self.weights["embed" if self.spec.tied else "head"], bias)
+        if self.spec.logit_scale != 1.0:
+            logits *= self.dtype.type(self.spec.logit_scale)
+        if self.spec.logit_cap is not None:
+            logits = soft_cap(logits, self.spec.logit_cap)
+        return tap.at("logits", None, logits, {"q": rows})
+
+    def norm(self, x: Array, role: str, norm: Norm) -> Array:
+        gain = self.weights[f"{role}.gain"]
+        if norm.kind is NormKind.RMS:
+            return rms_norm(x, gain, norm.eps)
+        return layer_norm(x, gain, self.weights[f"{role}.bias"] if norm.bias else None, norm.eps)
+
+
+class _Block:
+    """One layer of one pass: reads the residual stream, passes every site through the tap, returns the new stream."""
+
+    def __init__(self, engine: ReferenceEngine, index: int, tap: Tap, positions: Array, angles: Angles) -> None:
+        self.layer: Layer = engine.spec.layers[index]
+        self.attention: Attention = self.layer.attention
+        self.engine, self.index, self.tap, self.positions = engine, index, tap, positions
+        self.angles = angles[self.attention.rope] if self.attention.rope is not None else None
+
+    def run(self, x: Array, cache: caches.LayerCache) -> tuple[Array, caches.LayerCache]:
+        """Where the norms stand is the layout's choice; the sublayers are the same in all."""
+        x = self.at("resid_pre", x)
+        layout = self.layer.layout
+        before = layout in (Layout.PRE, Layout.SANDWICH, Layout.PARALLEL)
+        inner = layout in (Layout.SANDWICH, Layout.INNER_POST)
+        attn_in = self.at("attn_in", self.norm(x, "attn_norm") if before else x)
+        written, cache = self.attend(attn_in, cache)
+        attn_out = self.at("attn_out", self.norm(written, "attn_post_norm") if inner else written)
+        if layout is Layout.PARALLEL:
+            return self.at("resid_post", x + attn_out + self.feed(self.norm(x, "mlp_norm"), inner)), cache
+        mid = x + attn_out
+        mid = self.at("resid_mid", self.norm(mid, "attn_norm") if layout is Layout.POST else mid)
+        after = mid + self.feed(self.norm(mid, "mlp_norm") if before else mid, inner)
+        return self.at("resid_post", self.norm(after, "mlp_norm") if layout is Layout.POST else after), cache
+
+    def attend(self, x: Array, cache: caches.LayerCache) -> tuple[Array, caches.LayerCache]:
+        """Projections → position → scores → pattern → head outputs → output projection."""
+        query, key = self.project(x, "query"), self.project(x, "key")
+        query, key = self.at("query", self.qk_norm(query, "query_norm")), self.at("key", self.qk_norm(key, "key_norm"))
+        value = self.at("value", self.project(x, "value"))
+        if self.angles is not None and self.attention.rope is not None:
+            pairing = plain_of(self.attention.rope).pairing
+            query = self.at("query_pos", rotate(query, *self.angles, pairing))
+            key = self.at("key_pos", rotate(key, *self.angles, pairing))
+        cache = cache.append(key, value, self.positions)
+        head_out = self.at("head_out", mix(self.pattern(query, cache), cache.value))
+        out = project_out(head_out, self.weight("out"))
+        if self.attention.out_bias:
+            out += self.weight("out_bias")
+        return out, cache if self.attention.window is None else cache.roll(self.attention.window)
+
+    def pattern(self, query: Array, cache: caches.LayerCache) -> Array:
+        """scores (scaled, capped, ALiBi) → edits and cuts → mask → softmax."""
+        a, places = self.attention, {"q": self.positions, "k": cache.positions}
+        s = scores(query, cache.key, a.scale)
+        if a.cap is not None:
+            s = soft_cap(s, a.cap)
+        if a.alibi is not None:
+            s += alibi_bias(np.asarray(a.alibi, s.dtype), self.positions, cache.positions)
+        seen = visible(self.positions, cache.positions, a.window)
+        s = self.tap.at("scores", self.index, s, places, seen)
+        self.require_something_seen(s, seen)
+        sinks = self.weight("sinks") if a.sinks else None
+        pattern = self.tap.at("pattern", self.index, softmax(s, seen, sinks), places)
+        if sinks is not None:
+            self.tap.at("sink_mass", self.index, sink_mass(s, seen, sinks), places)
+        return pattern
+
+    def require_something_seen(self, s: Array, seen: Array) -> None:
+        """A cut that leaves a row without any key is refused: the row would be undefined."""
+        if not any(edit.site == "scores" for edit in self.tap.edits):
+            return
+        blind = seen.any(axis=-1) & ~(seen & (s != -np.inf)).any(axis=-1)
+        if blind.any():
+            head, row = (int(i) for i in np.argwhere(blind)[0])
+            raise SiteError(
+                f"the cut leaves query {self.positions[row]} of layer {self.index}, head {head} with no key to see",
+                "leave at least one key, or ablate the head instead",
+            )
+
+    def feed(self, x: Array, inner: bool) -> Array:
+        """The MLP's contribution, exactly as it is added."""
+        x = self.at("mlp_in", x)
+        written = self.mixture(x, self.layer.mlp) if isinstance(self.layer.mlp, Moe) else self.mlp(x, self.layer.mlp)
+        return self.at("mlp_out", self.norm(written, "mlp_post_norm") if inner else written)
+
+    def mlp(self, x: Array, mlp: Mlp) -> Array:
+        up_bias, down_bias = (self.weight("up_bias"), self.weight("down_bias")) if mlp.bias else (None, None)
+        if mlp.gated:
+            gate_bias = self.weight("gate_bias") if mlp.bias else None
+            hidden = gated_hidden(x, self.weight("gate"), self.weight("up"), mlp.activation, gate_bias, up_bias)
+        else:
+            hidden = dense_hidden(x, self.weight("up"), mlp.activation, up_bias)
+        return linear(self.at("mlp_hidden", hidden), self.weight("down"), down_bias)
+
+    def mixture(self, x: Array, moe: Moe) -> Array:
+        """Σ over the chosen experts of weight · W_down · hidden; hidden of an expert not chosen is 0."""
+        logits = self.at("router", linear(x, self.weight("router")))
+        gates = route(logits, moe.active, moe.normalise)
+        hidden = np.zeros((len(x), moe.experts, moe.width), x.dtype)
+        for e in range(moe.experts):
+            rows = np.flatnonzero(gates[:, e])
+            if rows.size:
+                gate, up = self.weight(f"experts.{e}.gate"), self.weight(f"experts.{e}.up")
+                hidden[rows, e] = gated_hidden(x[rows], gate, up, moe.activation)
+        hidden = self.at("mlp_hidden", hidden)
+        out = np.zeros_like(x)
+        for e in range(moe.experts):
+            rows = np.flatnonzero(gates[:, e])
+            if rows.size:
+                out[rows] += gates[rows, e, None] * linear(hidden[rows, e], self.weight(f"experts.{e}.down"))
+        return out
+
+    def project(self, x: Array, role: str) -> Array:
+        """[q c] → heads [q h d] (or groups [k g d])."""
+        weight = self.weight(role)
+        heads, width, c = weight.shape
+        flat = linear(x, weight.reshape(heads * width, c))
+        if self.attention.bias:
+            flat += self.weight(f"{role}_bias").reshape(-1)
+        return as_heads(flat, heads)
+
+    def qk_norm(self, x: Array, role: str) -> Array:
+        match self.attention.qk_norm:
+            case None:
+                return x
+            case QkNorm.PER_HEAD:
+                return rms_norm(x, self.weight(f"{role}.gain"), self.attention.qk_norm_eps)
+            case QkNorm.WHOLE:
+                flat = rms_norm(x.reshape(len(x), -1), self.weight(f"{role}.gain"), self.attention.qk_norm_eps)
+                return flat.reshape(x.shape)
+
+    def norm(self, x: Array, role: str) -> Array:
+        return self.engine.norm(x, f"layers.{self.index}.{role}", self.layer.norm)
+
+    def weight(self, role: str) -> Array:
+        return self.engine.weights[f"layers.{self.index}.{role}"]
+
+    def at(self, site: str, value: Array) -> Array:
+        return self.tap.at(site, self.index, value, {"q": self.positions, "k": self.positions})
+
+
+def _in(dtype: np.dtype, pair: tuple[Array, Array]) -> tuple[Array, Array]:
+    return pair[0].astype(dtype, copy=False), pair[1].astype(dtype, copy=False)

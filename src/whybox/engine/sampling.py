@@ -1,0 +1,59 @@
+"""How the next token is chosen: greedily, or drawn with a seed from a narrowed distribution."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from whybox.engine.trace import log_softmax
+from whybox.errors import UsageError
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """temperature 0 is greedy. top_k and top_p narrow the distribution, in that order, before the draw.
+
+    banned: ids that are never chosen.
+    """
+
+    temperature: float = 0.0
+    top_k: int | None = None
+    top_p: float | None = None
+    seed: int = 0
+    banned: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.temperature < 0:
+            raise UsageError(f"temperature must be 0 or more, found {self.temperature}")
+        if self.top_k is not None and self.top_k < 1:
+            raise UsageError(f"top_k must be at least 1, found {self.top_k}")
+        if self.top_p is not None and not 0 < self.top_p <= 1:
+            raise UsageError(f"top_p must lie in (0, 1], found {self.top_p}")
+
+
+GREEDY = Decoding()
+
+
+def choose(logits: Array, decoding: Decoding, generator: np.random.Generator) -> int:
+    """The next id from logits [v]; greedy ties go to the lowest id."""
+    allowed = logits.astype(np.float64)
+    if decoding.banned:
+        allowed[list(decoding.banned)] = -np.inf
+    if decoding.temperature == 0:
+        return int(allowed.argmax())
+    probabilities = distribution(allowed, decoding)
+    return int(generator.choice(len(probabilities), p=probabilities))
+
+
+def distribution(logits: Array, decoding: Decoding) -> Array:
+    """Probabilities [v] from which a token is drawn: temperature, then top-k, then top-p, renormalised."""
+    probabilities = np.exp(log_softmax(logits / decoding.temperature))
+    order = np.argsort(-probabilities, kind="stable")
+    kept = len(order) if decoding.top_k is None else decoding.top_k
+    if decoding.top_p is not None:
+        total = np.cumsum(probabilities[order[:kept]]) / probabilities[order[:kept]].sum()
+        kept = min(kept, int(np.searchsorted(total, decoding.top_p)) + 1)
+    narrowed = np.zeros_like(probabilities)
+    narrowed[order[:kept]] = probabilities[order[:kept]]
+    return narrowed / narrowed.sum()

@@ -1,0 +1,196 @@
+"""What a run leaves behind, and the protocol that every engine follows.
+
+An engine calls `Tap` at every site, in the order of `whybox.sites.SITES`; the tap applies the edits, keeps what was
+asked for, and lets the rest pass. Engines do not know who watches.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from whybox.engine.edit import Edit, apply, check, site_axes
+from whybox.errors import NonFiniteError, SiteError
+from whybox.parts.cache import LayerCache
+from whybox.sites import require_layer, require_site
+from whybox.spec import Spec
+from whybox.text.prompt import Prompt
+
+Array = np.ndarray
+Wish = str | tuple[str, int | Iterable[int]]
+Key = tuple[str, int | None]
+Places = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class Cache:
+    """Keys (rotated) and values of all layers. `seen` tokens were fed so far; the next one has position `seen`.
+
+    rope_length: the length for which length-dependent RoPE was chosen, fixed for the whole run.
+    """
+
+    layers: tuple[LayerCache, ...]
+    seen: int
+    rope_length: int
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A finished run. `trace["pattern", 5]` is a site of a layer, `trace["final"]` one outside layers.
+
+    ids: tokens fed in this run. start: absolute position of the first of them. rows: positions for which `logits`
+    [q v] were computed. changed: for each edit, whether it changed any element. All arrays are read-only.
+    """
+
+    spec: Spec
+    ids: tuple[int, ...]
+    start: int
+    sites: Mapping[Key, Array]
+    logits: Array
+    rows: range
+    edits: tuple[Edit, ...]
+    changed: tuple[bool, ...]
+    cache: Cache
+    engine: str
+    precision: str
+    kernel: str
+    prompt: Prompt | None = None
+    label: Callable[[int], str] = "#{}".format
+
+    def __getitem__(self, key: str | Key) -> Array:
+        name, layer = (key, None) if isinstance(key, str) else key
+        site = require_site(name, self.spec)
+        if site.per_layer and layer is None:
+            raise SiteError(f"{name} exists in every layer", f'ask for one: trace["{name}", 0]')
+        if layer is not None:
+            require_layer(layer, self.spec)
+        if (name, layer) not in self.sites:
+            raise SiteError(f"{name} was not kept in this run", f'run again with see=["{name}"]')
+        return self.sites[name, layer]
+
+    @property
+    def end(self) -> int:
+        """Position after the last token."""
+        return self.start + len(self.ids)
+
+    def log_probs(self, row: int = -1) -> Array:
+        """Log-probabilities [v] of the next token at one of the computed rows (default: the last), float64."""
+        return log_softmax(self.logits[row])
+
+    def next(self, count: int = 10) -> list[tuple[str, float]]:
+        """The `count` most probable next tokens as (label, probability)."""
+        return [(self.label(i), probability) for i, probability in self.next_ids(count)]
+
+    def next_ids(self, count: int = 10) -> list[tuple[int, float]]:
+        """The `count` most probable next tokens (id, probability), best first; ties by lower id."""
+        log_probs = self.log_probs()
+        best = np.argsort(-log_probs, kind="stable")[:count]
+        return [(int(i), float(np.exp(log_probs[i]))) for i in best]
+
+
+def log_softmax(logits: Array) -> Array:
+    """log softmax over the last axis, in float64: z − max − ln Σ exp(z − max)."""
+    z = logits.astype(np.float64)
+    z = z - z.max(axis=-1, keepdims=True)
+    return z - np.log(np.exp(z).sum(axis=-1, keepdims=True))
+
+
+@runtime_checkable
+class Engine(Protocol):
+    """Runs token ids and returns a Trace. `tail` limits `final` and `logits` to the last rows."""
+
+    name: str
+    kernel: str
+    precision: str
+    spec: Spec
+
+    def run(
+        self,
+        ids: Sequence[int],
+        see: Iterable[Wish] = (),
+        edits: Sequence[Edit] = (),
+        cache: Cache | None = None,
+        tail: int | None = None,
+    ) -> Trace: ...
+
+    def fresh_cache(self, length: int) -> Cache: ...
+
+
+@dataclass
+class Tap:
+    """One run's watcher: every site passes through `at`, which edits, keeps and, when asked, checks it."""
+
+    spec: Spec
+    see: Iterable[Wish] = ()
+    edits: Sequence[Edit] = ()
+    strict: bool = False
+    kept: dict[Key, Array] = field(default_factory=dict)
+    changed: list[bool] = field(default_factory=list)
+    largest: str = "nothing"
+
+    def __post_init__(self) -> None:
+        for edit in self.edits:
+            check(edit, self.spec)
+        self.changed = [False] * len(self.edits)
+        self._wanted = wanted(self.see, self.spec)
+        self._edited = {edit.site for edit in self.edits}
+
+    def at(self, site: str, layer: int | None, value: Array, places: Places, visible: Array | None = None) -> Array:
+        """The value that goes on from here; `places` are the absolute positions of the rows of its axes q and k."""
+        if site in self._edited:
+            value = self._edit(site, layer, value, places, visible)
+        if self.strict:
+            self._require_finite(site, layer, value, places)
+        if (site, layer) in self._wanted:
+            kept = value.view()
+            kept.flags.writeable = False
+            self.kept[site, layer] = kept
+        return value
+
+    def _edit(self, site: str, layer: int | None, value: Array, places: Places, visible: Array | None) -> Array:
+        axes = site_axes(site, None if layer is None else self.spec.layers[layer].mlp)
+        for i, edit in enumerate(self.edits):
+            if edit.touches(site, layer):
+                value, changed = apply(edit, value, axes, places, visible)
+                self.changed[i] |= changed
+        return value
+
+    def _require_finite(self, site: str, layer: int | None, value: Array, places: Places) -> None:
+        finite = np.isfinite(value)
+        bad = ~finite & ~np.isneginf(value) if site == "scores" else ~finite
+        if bad.any():
+            axes = site_axes(site, None if layer is None else self.spec.layers[layer].mlp)
+            row_axis = next(i for i, letter in enumerate(axes) if letter in ("q", "k"))
+            rows = np.flatnonzero(bad.any(axis=tuple(i for i in range(value.ndim) if i != row_axis)))
+            raise NonFiniteError(site, layer, int(places[axes[row_axis]][rows[0]]), self.largest, _OVERFLOW)
+        self.largest = f"largest |{site}| was {np.abs(value[finite]).max(initial=0):.6g}"
+
+
+_OVERFLOW = "range overflow, or a file with such values: use fp32 (or bf16), and check the file's digest"
+
+
+def wanted(see: Iterable[Wish], spec: Spec) -> set[Key]:
+    """Wishes ("pattern", or ("pattern", 5), or ("pattern", (5, 6))) as the set of (site, layer)."""
+    keys: set[Key] = set()
+    for wish in see:
+        name, layers = (wish, None) if isinstance(wish, str) else wish
+        site = require_site(name, spec)
+        if not site.per_layer:
+            keys.add((name, None))
+            continue
+        chosen = range(len(spec.layers)) if layers is None else (layers,) if isinstance(layers, int) else layers
+        keys |= {(name, require_layer(layer, spec)) for layer in chosen}
+    return keys
+
+
+@dataclass(frozen=True)
+class Change:
+    """A counterfactual: edits, other ids, another continuation, or any of these jointly."""
+
+    edits: tuple[Edit, ...] = ()
+    ids: tuple[int, ...] | None = None
+    continuation: tuple[int, ...] = ()
+
+
+Read = Callable[[Trace], float | Array]

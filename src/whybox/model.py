@@ -1,0 +1,205 @@
+"""A model, opened: text in, traces out. The one door through which everything above runs a model."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from whybox import families, library, weights
+from whybox.engine.edit import Edit
+from whybox.engine.reference import ReferenceEngine
+from whybox.engine.sampling import GREEDY, Decoding, choose
+from whybox.engine.trace import Cache, Change, Engine, Trace, Wish, log_softmax
+from whybox.errors import PromptError, UsageError
+from whybox.formats import GgufFile, WeightFile, open_weights
+from whybox.items.case import CaseInstance
+from whybox.spec import Spec
+from whybox.text import chat
+from whybox.text import join as joining
+from whybox.text import prompt as prompts
+from whybox.text.prompt import Prompt
+from whybox.text.tokenizer import Tokenizer
+from whybox.weights import Weights
+
+Array = np.ndarray
+Promptable = Prompt | str | Sequence[int] | Sequence[dict[str, object]] | CaseInstance
+_KEEP_WHOLE = 64  # tokens whose full logits a trace keeps when nothing else is asked
+
+
+def open_model(
+    name: str,
+    engine: str = "auto",
+    precision: str = "fp32",
+    accept_keys: Collection[str] = (),
+    allow_long: bool = False,
+) -> "Model":
+    """A model by alias, path or `hf:org/name`.
+
+    engine: auto | numpy. precision: fp32 | fp64. accept_keys: config keys to wave through, which reports then say.
+    Raises ModelNotFound, DownloadError, FormatError, LedgerError, UnsupportedError.
+    """
+    _require(engine, ("auto", "numpy"), "engine")
+    _require(precision, ("fp32", "fp64"), "precision")
+    file = open_weights(library.locate(name))
+    spec, rules = families.describe(file, accept_keys)
+    loaded = weights.load(file, spec, rules)
+    if precision == "fp64":
+        loaded = weights.in_float64(loaded)
+    return Model(name, file, loaded, _tokenizer(file), ReferenceEngine(spec, loaded), allow_long)
+
+
+def _require(value: str, known: tuple[str, ...], what: str) -> None:
+    if value not in known:
+        raise UsageError(f"{what} {value!r} is not available", f"available: {', '.join(known)}")
+
+
+def _tokenizer(file: WeightFile) -> Tokenizer:
+    if isinstance(file, GgufFile):
+        return Tokenizer.from_gguf(file.metadata)
+    return Tokenizer.from_folder(Path(file.path))
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What a model wrote. `prompt` holds prompt and answer; `stopped` tells whether a stop token ended it."""
+
+    ids: tuple[int, ...]
+    text: str
+    prompt: Prompt
+    stopped: bool
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Log-probability of an answer in nats: total, and for each of its ids. `joined_at`: first row that differs."""
+
+    log_prob: float
+    per_token: tuple[float, ...]
+    ids: tuple[int, ...]
+    joined_at: int
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Weights, tokenizer and engine of one file."""
+
+    name: str
+    file: WeightFile
+    weights: Weights
+    tokenizer: Tokenizer
+    engine: Engine
+    allow_long: bool = False
+
+    @property
+    def spec(self) -> Spec:
+        return self.engine.spec
+
+    def prompt(self, what: Promptable) -> Prompt:
+        """Ids, bytes, segments and spans of a text, a list of messages, a case instance or ids."""
+        match what:
+            case Prompt():
+                return what
+            case str():
+                return prompts.from_text(self.tokenizer, what)
+            case CaseInstance() if what.messages is not None:
+                return chat.from_messages(self.tokenizer, what.messages, join=what.join)
+            case CaseInstance():
+                return prompts.from_parts(self.tokenizer, what.raw_parts, what.join)
+            case [int(), *_]:
+                return prompts.from_ids(self.tokenizer, [int(i) for i in what])
+            case [dict(), *_]:
+                return chat.from_messages(self.tokenizer, what)
+            case _:
+                raise PromptError("the prompt is empty", "give a text, a list of messages or a list of ids")
+
+    def run(
+        self, what: Promptable, see: Iterable[Wish] = (), edits: Sequence[Edit] = (), tail: int | None = None
+    ) -> Trace:
+        """One pass over a prompt. see: sites to keep. tail: compute `final` and `logits` for the last rows only.
+
+        Raises PromptError for an empty prompt or one beyond the trained context (unless allow_long), SiteError for a
+        site, layer or index that does not exist, NonFiniteError where NaN or Inf first appears.
+        """
+        prompt = self.prompt(what)
+        self._require_fits(len(prompt.ids))
+        trace = self.engine.run(prompt.ids, see, edits, tail=tail)
+        return replace(trace, prompt=prompt, label=self.tokenizer.label)
+
+    def _require_fits(self, length: int) -> None:
+        if length == 0:
+            raise PromptError("the prompt is empty", "give at least one token")
+        if length > self.spec.context and not self.allow_long:
+            raise PromptError(
+                f"the prompt has {length} tokens, the trained context has {self.spec.context}",
+                "shorten it, or pass --allow-long (allow_long=True) and read the result as beyond training",
+            )
+
+    def steps(
+        self, what: Promptable, count: int, decoding: Decoding = GREEDY, edits: Sequence[Edit] = ()
+    ) -> Iterator[tuple[int, Trace]]:
+        """Generated ids one by one, each with the trace whose last row chose it. Edits hold at every step."""
+        prompt = self.prompt(what)
+        self._require_fits(len(prompt.ids))
+        generator = np.random.default_rng(decoding.seed)
+        trace = self.engine.run(prompt.ids, (), edits, self._cache(len(prompt.ids) + count), tail=1)
+        for done in range(count):
+            chosen = choose(trace.logits[-1], decoding, generator)
+            yield chosen, trace
+            if chosen in self.tokenizer.stop_ids or done == count - 1 or not self._room(trace.end):
+                return
+            trace = self.engine.run([chosen], (), edits, trace.cache, tail=1)
+
+    def _cache(self, length: int) -> Cache:
+        return self.engine.fresh_cache(length)
+
+    def _room(self, length: int) -> bool:
+        return self.allow_long or length < self.spec.context
+
+    def generate(
+        self, what: Promptable, count: int = 32, decoding: Decoding = GREEDY, edits: Sequence[Edit] = ()
+    ) -> Generated:
+        """Up to `count` tokens; greedy unless told, seeded otherwise. The stop token is not part of the text."""
+        prompt = self.prompt(what)
+        ids = [chosen for chosen, _ in self.steps(prompt, count, decoding, edits)]
+        stopped = bool(ids) and ids[-1] in self.tokenizer.stop_ids
+        written = ids[:-1] if stopped else ids
+        whole = prompts.extend(self.tokenizer, prompt, written) if written else prompt
+        return Generated(tuple(written), self.tokenizer.text(written), whole, stopped)
+
+    def score(self, what: Promptable, answer: str, edits: Sequence[Edit] = ()) -> Scored:
+        """log P(answer | prompt) in nats, joined on bytes: prompt and answer are encoded as one text.
+
+        Where the joint encoding changes the prompt's last ids, scoring starts at the last id both agree on.
+        """
+        prompt = self.prompt(what)
+        ids, start = self.join(prompt, answer)
+        if start == 0:
+            raise PromptError("the answer's first token has no token before it", "give a prompt of at least one token")
+        self._require_fits(len(ids))
+        trace = self.engine.run(ids, (), edits, tail=len(ids) - start + 1)
+        return scored(trace, ids, start)
+
+    def join(self, prompt: Prompt, answer: str) -> tuple[tuple[int, ...], int]:
+        """Ids of prompt + answer as one text, and the first index that is not the prompt's own."""
+        return joining.join(self.tokenizer, prompt, answer)
+
+    def sweep(
+        self, trace: Trace, changes: Iterable[Change], read: Callable[[Trace], float | Array]
+    ) -> list[float | Array]:
+        """`read` of each counterfactual run: the base run's ids and edits, changed. One run per change."""
+        return [read(self.changed(trace, change)) for change in changes]
+
+    def changed(self, trace: Trace, change: Change) -> Trace:
+        """One counterfactual run."""
+        ids = (trace.ids if change.ids is None else change.ids) + change.continuation
+        self._require_fits(len(ids))
+        tail = None if change.ids is not None else len(trace.rows) + len(change.continuation)
+        return replace(self.engine.run(ids, (), (*trace.edits, *change.edits), tail=tail), label=trace.label)
+
+
+def scored(trace: Trace, ids: Sequence[int], start: int) -> Scored:
+    """Log-probability of ids[start:], from the rows before them."""
+    rows = trace.logits[start - 1 - trace.rows[0] : len(ids) - 1 - trace.rows[0]]
+    log_probs = log_softmax(rows)[np.arange(len(ids) - start), list(ids[start:])]
+    return Scored(float(log_probs.sum()), tuple(map(float, log_probs)), tuple(ids[start:]), start)

@@ -1,0 +1,117 @@
+"""Keys and values of finished positions, kept because under a causal mask they can no longer change.
+
+A cache is a value: every change makes a new one and the old stays as it was. Each slot stores its position, so three
+things stay apart: slots held (`len`), tokens seen (`seen`), and a token's position (`positions`).
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from jaxtyping import Float, Int
+
+from whybox.errors import UsageError
+
+
+@dataclass(frozen=True)
+class LayerCache:
+    """One layer's slots. Keys are stored rotated. `seen`: one beyond the last position fed, 0 before the first.
+
+    `rolled`: positions below it have left through the window and cannot be had back.
+    """
+
+    key: Float[np.ndarray, "k g d"]
+    value: Float[np.ndarray, "k g dv"]
+    positions: Int[np.ndarray, "k"]
+    seen: int = 0
+    rolled: int = 0
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def append(
+        self,
+        key: Float[np.ndarray, "n g d"],
+        value: Float[np.ndarray, "n g dv"],
+        positions: Int[np.ndarray, "n"],
+        window: int | None = None,
+    ) -> "LayerCache":
+        """The cache with n more slots; with a window, only the last W positions stay.
+
+        Several new queries reach back further than the last one: attend over `append(…)`, then keep `.roll(window)`.
+        Raises UsageError unless the positions rise, from at least `seen` on.
+        """
+        if len(positions) == 0:
+            return self
+        self._require_later(positions)
+        grown = LayerCache(
+            _frozen(np.concatenate([self.key, key])),
+            _frozen(np.concatenate([self.value, value])),
+            _frozen(np.concatenate([self.positions, positions])),
+            seen=int(positions[-1]) + 1,
+            rolled=self.rolled,
+        )
+        return grown if window is None else grown.roll(window)
+
+    def roll(self, window: int) -> "LayerCache":
+        """Only the slots that the last token sees: positions seen − W … seen − 1."""
+        oldest = max(self.seen - window, 0)
+        if oldest <= self.rolled:
+            return self
+        return replace(self._where(self.positions >= oldest), rolled=oldest)
+
+    def crop(self, length: int, window: int | None = None) -> "LayerCache":
+        """The cache as it was when `length` tokens had been seen: the later ones are taken back.
+
+        Raises UsageError where the window has rolled over positions that the next token would see: recompute them.
+        """
+        if not 0 <= length <= self.seen:
+            raise UsageError(f"expected a length of 0 … {self.seen} (tokens seen), found {length}")
+        needed = 0 if window is None else max(length - window + 1, 0)
+        if length < self.seen and needed < self.rolled:
+            raise UsageError(
+                f"token {length} would see positions from {needed} on, but those below {self.rolled} left the window",
+                "run the prompt again up to that token",
+            )
+        return replace(self._where(self.positions < length), seen=length)
+
+    def evict(self, positions: Int[np.ndarray, "n"]) -> "LayerCache":
+        """Without the slots at these positions. The others keep theirs, and so does the next token.
+
+        Raises UsageError for a position that no slot holds.
+        """
+        absent = np.setdiff1d(positions, self.positions)
+        if absent.size:
+            raise UsageError(f"no slot holds position {int(absent[0])}; held: {_span(self.positions)}")
+        return self._where(~np.isin(self.positions, positions))
+
+    def _where(self, kept: np.ndarray) -> "LayerCache":
+        return replace(
+            self,
+            key=_frozen(self.key[kept]),
+            value=_frozen(self.value[kept]),
+            positions=_frozen(self.positions[kept]),
+        )
+
+    def _require_later(self, positions: Int[np.ndarray, "n"]) -> None:
+        if positions[0] < self.seen or (np.diff(positions) <= 0).any():
+            raise UsageError(
+                f"expected rising positions from {self.seen} on ({self.seen} tokens seen, {len(self)} slots held), "
+                f"found {_span(positions)}",
+                "feed each token at its absolute position; crop the cache to take tokens back",
+            )
+
+
+def empty(kv_heads: int, width: int, dtype: np.dtype, value_width: int | None = None) -> LayerCache:
+    """A cache that has seen nothing."""
+    key = np.zeros((0, kv_heads, width), dtype)
+    value = np.zeros((0, kv_heads, width if value_width is None else value_width), dtype)
+    return LayerCache(_frozen(key), _frozen(value), _frozen(np.zeros(0, np.int64)))
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+def _span(positions: Int[np.ndarray, "n"]) -> str:
+    return ", ".join(map(str, positions[:8].tolist())) + (" …" if len(positions) > 8 else "") or "none"

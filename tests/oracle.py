@@ -1,0 +1,76 @@
+"""Hugging Face transformers as the oracle: tiny random models, saved as files, read back by whybox."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from transformers import AutoModelForCausalLM, PretrainedConfig, PreTrainedModel
+from whybox.formats import open_weights
+
+from whybox import families, weights
+from whybox.engine.reference import ReferenceEngine
+
+IDS = (3, 17, 5, 2, 11, 23, 7, 5, 29, 1, 13, 19)
+
+
+def tiny(config: PretrainedConfig, seed: int = 0) -> PreTrainedModel:
+    """A random float32 model whose every parameter is moved away from its neutral start (gains, biases, sinks)."""
+    torch.manual_seed(seed)
+    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            wide = 0.3 if parameter.dim() == 1 else 0.15
+            parameter.add_(torch.randn_like(parameter) * wide)
+            if "embed" in name and parameter.dim() == 2:
+                parameter.add_(torch.randn_like(parameter))
+    return model
+
+
+@dataclass(frozen=True)
+class Opened:
+    engine: ReferenceEngine
+    engine64: ReferenceEngine
+
+
+def opened(path: Path) -> Opened:
+    """The file as whybox reads it, in both precisions."""
+    file = open_weights(path)
+    spec, rules = families.describe(file)
+    loaded = weights.load(file, spec, rules)
+    return Opened(ReferenceEngine(spec, loaded), ReferenceEngine(spec, weights.in_float64(loaded)))
+
+
+def hf_logits(model: PreTrainedModel, ids: tuple[int, ...], double: bool) -> np.ndarray:
+    """Logits [q v] of transformers, in float32 or float64."""
+    run = model.double() if double else model.float()
+    with torch.no_grad():
+        out = run(torch.tensor([ids]), use_cache=False).logits[0].double().numpy()
+    model.float()
+    return out
+
+
+def assert_as_exact_as_hf(model: PreTrainedModel, path: Path, ids: tuple[int, ...] = IDS) -> Opened:
+    """Error against HF in float64 ≤ 2 × that of HF in float32 (and no less than float32 can promise)."""
+    truth = hf_logits(model, ids, double=True)
+    theirs = np.abs(hf_logits(model, ids, double=False) - truth).max()
+    mine = opened(path)
+    error = np.abs(mine.engine.run(ids).logits - truth).max()
+    floor = 4 * np.finfo(np.float32).eps * np.abs(truth).max()
+    assert error <= max(2 * theirs, floor), f"error {error:.3g}, transformers' own {theirs:.3g}"
+    double = np.abs(mine.engine64.run(ids).logits - truth).max()
+    # transformers computes angles and softmax in float32 even in a float64 model.
+    assert double <= 2e-6 * max(np.abs(truth).max(), 1), f"float64 error {double:.3g}"
+    assert np.abs(truth).max() > 0.5, "the oracle's logits are too flat to prove anything"
+    return mine
+
+
+def hf_hidden(model: PreTrainedModel, ids: tuple[int, ...]) -> Mapping[str, np.ndarray]:
+    """What HF shows without hooks: hidden states and attentions of every layer, float64."""
+    with torch.no_grad():
+        out = model.double()(torch.tensor([ids]), output_hidden_states=True, output_attentions=True, use_cache=False)
+    shown = {f"hidden.{i}": state[0].numpy() for i, state in enumerate(out.hidden_states)}
+    shown |= {f"pattern.{i}": pattern[0].numpy() for i, pattern in enumerate(out.attentions)}
+    model.float()
+    return shown

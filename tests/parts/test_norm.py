@@ -1,0 +1,45 @@
+"""Both norms against values worked by hand and against torch."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from whybox.parts.norm import layer_norm, rms_norm
+
+X = np.array([1.0, -2.0, 3.0, 0.5])
+ONE = np.ones(4)
+
+
+def test_layer_norm_by_hand() -> None:
+    expected = [0.210558, -1.473909, 1.333536, -0.070186]
+    np.testing.assert_allclose(layer_norm(X, ONE, np.zeros(4), 1e-5), expected, rtol=0, atol=5e-7)
+
+
+def test_rms_norm_by_hand() -> None:
+    expected = [0.529813, -1.059626, 1.589439, 0.264906]
+    np.testing.assert_allclose(rms_norm(X, ONE, 1e-6), expected, rtol=0, atol=5e-7)
+
+
+def test_epsilon_is_felt_by_small_rows() -> None:
+    assert rms_norm(1e-4 * X, ONE, 1e-6)[2] / 1e-4 / 3 != pytest.approx(0.529813, abs=1e-3)
+    np.testing.assert_allclose(rms_norm(1e-4 * X, ONE, 1e-5)[0], 0.0315, atol=5e-4)
+
+
+@pytest.mark.parametrize(("eps", "expected"), [(1e-5, 0.3015), (1e-6, 0.7071)])
+def test_epsilon_stands_inside_the_root(eps: float, expected: float) -> None:
+    """Four times 0.001: x / √(mean x² + ε)."""
+    np.testing.assert_allclose(rms_norm(np.full(4, 0.001), ONE, eps), expected, rtol=0, atol=5e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("shape", [(7, 61), (5, 3, 61)])
+def test_against_torch(dtype: type, shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(3)
+    x, gain, bias = (rng.normal(size=s).astype(dtype) for s in (shape, 61, 61))
+    ours = rms_norm(x, gain, 1e-5), layer_norm(x, gain, bias, 1e-5)
+    t = [torch.from_numpy(a) for a in (x, gain, bias)]
+    oracle = F.rms_norm(t[0], (61,), t[1], 1e-5), F.layer_norm(t[0], (61,), t[1], t[2], 1e-5)
+    for a, b in zip(ours, oracle, strict=True):
+        assert a.dtype == dtype
+        np.testing.assert_allclose(a, b.numpy(), rtol=0, atol=2e-6 if dtype is np.float32 else 1e-14)
