@@ -109,7 +109,8 @@ def serving(hub: Hub) -> Iterator[Hub]:
         def _answer(self, body: bool) -> None:
             path = self.path.split("?")[0]
             if path.startswith("/api/models/org/tiny"):
-                self._send(json.dumps(_model_info(hub)).encode(), body, {"Content-Type": "application/json"})
+                answer = _tree(hub) if "/tree/" in path else _model_info(hub)
+                self._send(json.dumps(answer).encode(), body, {"Content-Type": "application/json"})
             elif path.startswith("/org/tiny/resolve/") and (file := path.rsplit("/", 1)[-1]) in hub.files:
                 if body:
                     hub.gets.append(file)
@@ -158,3 +159,7 @@ def serving(hub: Hub) -> Iterator[Hub]:
 def _model_info(hub: Hub) -> dict[str, object]:
     siblings = [{"rfilename": name, "size": len(data)} for name, data in hub.files.items()]
     return {"id": "org/tiny", "modelId": "org/tiny", "sha": COMMIT, "siblings": siblings, "tags": [], "private": False}
+
+
+def _tree(hub: Hub) -> list[dict[str, object]]:
+    return [{"type": "file", "path": name, "size": len(data), "oid": COMMIT} for name, data in hub.files.items()]

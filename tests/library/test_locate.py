@@ -100,7 +100,7 @@ def test_an_unknown_name_is_answered_with_what_is_close_known_and_here(models: P
     assert "Known: smollm2, gemma3-270m, hf:org/name" in caught.value.remedy
     assert f"Found here: {models / 'mine.gguf'}." in caught.value.remedy
     assert caught.value.exit_code == 2
-    with pytest.raises(ModelNotFound, match=r"no model 'zzz'$"):
+    with pytest.raises(ModelNotFound, match=r"no model 'zzz'\n"):
         library.pull("zzz")
 
 
