@@ -230,6 +230,5 @@ def _require_whole(tensors: Iterable[TensorInfo], path: Path, start: int, size: 
     edges = [start, *(edge for tensor in ordered for edge in (tensor.offset, tensor.end)), size]
     for end, begin in list(pairwise(edges))[::2]:
         if begin != end:
-            raise FormatError(
-                path, "data", f"tensors side by side, one from byte {end}", f"{begin - end} bytes of none"
-            )
+            expected = f"tensors side by side, one that starts at byte {end}"
+            raise FormatError(path, "data", expected, f"{begin - end} bytes that belong to none")
