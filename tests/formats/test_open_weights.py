@@ -62,5 +62,6 @@ def test_a_pickle(tmp_path: Path) -> None:
 def test_nothing(tmp_path: Path) -> None:
     with pytest.raises(ModelNotFound):
         open_weights(tmp_path / "absent")
-    with pytest.raises(FormatError, match="path"):
-        open_weights("a\0b")
+    for path in ("a\0b", "a" * 5000):
+        with pytest.raises(FormatError, match="path: expected a readable file"):
+            open_weights(path)

@@ -111,12 +111,14 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes]:
 
 
 def opened_or_refused(path: Path, content: bytes) -> bool:
+    """Whether it opens, with every tensor inside the file and readable; any error of another kind goes up."""
     path.parent.mkdir(exist_ok=True)
     try:
         model = open_safetensors(written(path, content))
         for name, tensor in model.tensors.items():
             with np.errstate(all="ignore"):
                 assert model.read(name).shape == tensor.shape
+            assert 0 < tensor.offset <= tensor.end <= path.stat().st_size
     except WhyboxError:
         return False
     return True
@@ -129,11 +131,11 @@ def test_every_shorter_file_is_refused(whole: tuple[Path, bytes]) -> None:
         assert not opened_or_refused(path, content[:size]), size
 
 
-@settings(max_examples=300, deadline=1000)
+@settings(max_examples=300, deadline=5000)
 @given(st.lists(st.tuples(st.integers(0, 2**12), st.integers(0, 255)), min_size=1, max_size=6))
 def test_flipped_bytes_open_or_are_refused(whole: tuple[Path, bytes], damage: list[tuple[int, int]]) -> None:
     path, content = whole
     damaged = bytearray(content)
     for at, value in damage:
         damaged[at % len(damaged)] = value
-    assert opened_or_refused(path, bytes(damaged)) in (True, False)
+    opened_or_refused(path, bytes(damaged))
