@@ -52,7 +52,7 @@ class Document(Part):
     NAME: ClassVar[str]
     VERSION: ClassVar[int] = 1
 
-    schema_: SchemaId = Field(alias="schema")
+    schema_: SchemaId = Field(default_factory=lambda: SchemaId(name="", version=0), alias="schema")
     whybox: str = whybox.__version__
     lang: Lang = "en"
     model: ModelInfo
