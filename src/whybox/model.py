@@ -14,6 +14,7 @@ from whybox.engine.trace import Cache, Change, Engine, Trace, Wish, log_softmax
 from whybox.errors import PromptError, UsageError
 from whybox.formats import GgufFile, WeightFile, open_weights
 from whybox.items.instance import CaseInstance
+from whybox.library import Progress
 from whybox.spec import Spec
 from whybox.text import chat
 from whybox.text import join as joining
@@ -32,6 +33,7 @@ def open_model(
     precision: str = "fp32",
     accept_keys: Collection[str] = (),
     allow_long: bool = False,
+    progress: Progress | None = None,
 ) -> "Model":
     """A model by alias, path or `hf:org/name`.
 
@@ -40,7 +42,7 @@ def open_model(
     """
     _require(engine, ("auto", "numpy"), "engine")
     _require(precision, ("fp32", "fp64"), "precision")
-    file = open_weights(library.locate(name))
+    file = open_weights(library.locate(name, progress=progress))
     spec, rules = families.describe(file, accept_keys)
     loaded = weights.load(file, spec, rules)
     if precision == "fp64":

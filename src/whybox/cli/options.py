@@ -46,6 +46,12 @@ Threads = Annotated[
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of every random draw.")]
 Chat = Annotated[bool, typer.Option("--chat/--raw", help="Put a plain PROMPT through the chat template, or not.")]
 AllowLong = Annotated[bool, typer.Option("--allow-long", help="Go beyond the context that the model was trained for.")]
+AcceptKey = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept-key", metavar="KEY", help="Go on although this config key is not obeyed.", show_default=False
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", envvar="WHYBOX_QUIET", help="No progress and no notes on stderr.")]
 
 
