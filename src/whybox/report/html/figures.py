@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from whybox.report.document import Cause, LensRow, Metric, SegmentInfo, SegmentRow
 from whybox.report.html.scale import Scale, Tick, scale_over
-from whybox.report.numbers import below
+from whybox.report.sentences import tone_of
 
 MOST_SHAMS = 120
 
@@ -74,15 +74,6 @@ class Curve:
     y_ticks: list[Tick]
     zero: float
     decided: float | None
-
-
-def tone_of(effect: float | None, noise: float) -> str:
-    """Which colour an effect has the right to."""
-    if effect is None:
-        return "undefined"
-    if below(effect, noise):
-        return "floor"
-    return "helps" if effect > 0 else "hurts"
 
 
 def span(scale: Scale, low: float, high: float) -> Span:

@@ -56,17 +56,21 @@ def page(template: str, lang: Lang, tables: list[Table], data: dict[str, Any], *
     too_large = len(json.dumps(payload, ensure_ascii=False).encode()) > MOST_BYTES * 3 // 4
     if too_large:
         payload = {**payload, "document": None, "tables": {}}
-    return _environment(lang).get_template(template).render(
-        lang=lang,
-        tables={table.name: table for table in tables},
-        policy=_policy(),
-        style=Markup(_style()),
-        script=Markup(_script()),
-        data=script_json(payload),
-        too_large=too_large,
-        most_mb=MOST_BYTES // 1_000_000,
-        version=__version__,
-        **values,
+    return (
+        _environment(lang)
+        .get_template(template)
+        .render(
+            lang=lang,
+            tables={table.name: table for table in tables},
+            policy=_policy(),
+            style=Markup(_style()),
+            script=Markup(_script()),
+            data=script_json(payload),
+            too_large=too_large,
+            most_mb=MOST_BYTES // 1_000_000,
+            version=__version__,
+            **values,
+        )
     )
 
 

@@ -113,7 +113,7 @@ def _columns(lang: Lang, *names: str, **values: Any) -> list[str]:
 
 
 def _segments(document: WhyDocument, lang: Lang) -> Table:
-    names = "segment share direct low high total removed noise null_low null_high p".split()
+    names = ["segment", "share", "direct", "low", "high", "total", "removed", "noise", "null_low", "null_high", "p"]
     rows = []
     for row in document.segments:
         low, high = row.direct_interval or (None, None)
