@@ -108,7 +108,7 @@ def why_data(**changes: Any) -> dict[str, Any]:
                 }
             ],
             "because": "The evidence alone is answered right (LD +1.59); with both documents the decision row gives "
-            "doc2 0.35 of the attention that its length would give it, and boosting exactly that reading flips the answer.",
+            "doc2 0.35 of the attention that its length would give it, and boosting that reading flips the answer.",
             "would_change_my_mind": "A sham span whose boost flips the answer as well, or fewer than 8 of 9 variants "
             "that flip.",
             "scope": "variants",
