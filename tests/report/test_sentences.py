@@ -1,4 +1,5 @@
 from tests.report import fixtures
+
 from whybox.report import sentences
 
 
@@ -13,7 +14,9 @@ def test_the_verdict_is_one_sentence_for_a_ticket() -> None:
         "The model did not look at doc2: “boost decision → doc2” flips the answer in 9 of 9 variants, "
         "no sham does (0 of 21)."
     )
-    assert sentences.headline(fixtures.why(), "zh").startswith("模型没有看 doc2：“boost decision → doc2”使 9 个变体中的 9 个")
+    assert sentences.headline(fixtures.why(), "zh").startswith(
+        "模型没有看 doc2：“boost decision → doc2”使 9 个变体中的 9 个"
+    )
 
 
 def test_without_variants_it_speaks_of_this_prompt_only() -> None:

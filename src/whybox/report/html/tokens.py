@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from whybox.report.document import PromptToken, PromptView, SegmentInfo
 from whybox.report.visible import calm, shortened, visible
 
-MOST_CHIPS = 700
-MOST_RUNS = 80
+MOST_CHIPS = 360
+MOST_RUNS = 48
 MOST_GAP_TEXT = 4_000
 
 
