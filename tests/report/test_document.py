@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tests.report import fixtures
 
+from tests.report import fixtures
 from whybox.report.document import NextDocument, WhyDocument, schemas, to_json
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "schema"

@@ -1,5 +1,4 @@
 from tests.report import fixtures
-
 from whybox.report import sentences
 
 

@@ -3,8 +3,8 @@ import io
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
-from tests.report import fixtures
 
+from tests.report import fixtures
 from whybox.report.text import bar, render_next, render_why, sparkline
 
 

@@ -62,7 +62,7 @@ def next_(
     from whybox.jobs.next import Wanted, next_token
     from whybox.report.text import render_next
 
-    asked = language(lang).value
+    asked = language(lang)
     loaded = opened(model, engine, precision, accept_key, allow_long, threads, quiet)
     decoding = Decoding(temperature, top_k, top_p, seed)
     wanted = Wanted(top, n, trace, decoding, asked)

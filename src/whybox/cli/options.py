@@ -4,7 +4,7 @@ import locale
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -55,9 +55,9 @@ AcceptKey = Annotated[
 Quiet = Annotated[bool, typer.Option("--quiet", envvar="WHYBOX_QUIET", help="No progress and no notes on stderr.")]
 
 
-def language(asked: Lang | None) -> Lang:
+def language(asked: Lang | None) -> Literal["en", "zh"]:
     """The language asked for, else that of the locale, else English."""
     if asked is not None:
-        return asked
+        return asked.value
     named = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), None)
-    return Lang.zh if (named or locale.getlocale()[0] or "").lower().startswith(("zh", "chinese")) else Lang.en
+    return "zh" if (named or locale.getlocale()[0] or "").lower().startswith(("zh", "chinese")) else "en"

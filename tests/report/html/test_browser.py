@@ -4,9 +4,9 @@ import itertools
 from collections.abc import Callable
 
 import pytest
+
 from tests.report import fixtures
 from tests.report.html.test_page import hostile, huge
-
 from whybox.report.html import why_page
 
 pytestmark = pytest.mark.browser

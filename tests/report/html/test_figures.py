@@ -1,6 +1,6 @@
 import pytest
-from tests.report import fixtures
 
+from tests.report import fixtures
 from whybox.report.html import figures
 from whybox.report.html.scale import Scale
 

@@ -5,8 +5,8 @@ from importlib.resources import files
 from typing import Any
 
 import pytest
-from tests.report import fixtures
 
+from tests.report import fixtures
 from whybox.report.document import WhyDocument
 from whybox.report.html import why_page
 from whybox.report.html.page import MOST_BYTES, MOST_NODES, script_json

@@ -1,7 +1,6 @@
 from typing import Any
 
 from tests.report import fixtures
-
 from whybox.report.html.tokens import MOST_CHIPS, runs_of
 
 
