@@ -52,19 +52,24 @@ class Document(Part):
     NAME: ClassVar[str]
     VERSION: ClassVar[int] = 1
 
-    schema_: SchemaId = Field(default_factory=lambda: SchemaId(name="", version=0), alias="schema")
+    schema_: SchemaId = Field(alias="schema")
     whybox: str = whybox.__version__
     lang: Lang = "en"
     model: ModelInfo
     seed: int
     took_s: float = Field(ge=0)
 
+    @classmethod
+    def identity(cls) -> SchemaId:
+        """Name and version of this document's schema."""
+        return SchemaId(name=cls.NAME, version=cls.VERSION)
+
     @model_validator(mode="before")
     @classmethod
     def _own_schema(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        return {"schema": {"name": cls.NAME, "version": cls.VERSION}} | data
+        return {"schema": cls.identity()} | data
 
     @model_validator(mode="after")
     def _is_this_schema(self) -> "Document":
