@@ -111,12 +111,14 @@ def test_named_parts_of_messages() -> None:
 
 def test_a_template_that_trims_keeps_parts_exact() -> None:
     parts = [{"name": "a", "text": "  \n first"}, {"name": "b", "text": "second \n"}]
-    prompt = chat.from_messages(_with(LLAMA2), [{"role": "user", "parts": parts}])
+    prompt = chat.from_messages(
+        _with("<|im_start|>{{ messages[0].content | trim }}<|im_end|>"), [{"role": "user", "parts": parts}]
+    )
     check(prompt)
-    assert "[INST] first\nsecond [/INST]" in prompt.text
+    assert prompt.text == "<|im_start|>first\nsecond<|im_end|>"
     first, second = prompt.segment("a"), prompt.segment("b")
-    assert CHATML.text(prompt.ids[first.start : first.end]).strip() == "first"
-    assert CHATML.text(prompt.ids[second.start : second.end]).strip() == "second"
+    assert CHATML.text(prompt.ids[first.start : first.end]) == "first"
+    assert CHATML.text(prompt.ids[second.start : second.end]) == "second"
 
 
 def test_a_rewritten_content_is_found_or_refused() -> None:
@@ -196,7 +198,7 @@ HOSTILE = {
     ),
     "recursion": "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(60) }}",
     "endless recursion": "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
-    "power": "{{ 9 ** 9 ** 9 }}",
+    "power": "{{ 9 ** 999999999 }}",
     "squares": "{% set n = namespace(x=7) %}{% for i in range(60) %}{% set n.x = n.x * n.x %}{% endfor %}{{ n.x }}",
     "padding": "{{ 'x'.ljust(10**10) }}",
     "padding filter": "{{ 'x' | center(10**10) }}",
@@ -209,7 +211,7 @@ HOSTILE = {
     "str.join": "{{ ('b' * 100000).join(['a'] * 100000) }}",
     "indent": "{{ ('\n' * 100000) | indent(100000) }}",
     "attributes": "{{ ''.__class__.__mro__[1].__subclasses__() }}",
-    "globals": "{{ raise_exception.__globals__ }}",
+    "globals": "{{ raise_exception.__globals__.values() }}",
     "cycler": "{{ cycler.__init__.__globals__.os }}",
     "mutation": "{{ messages.append(1) }}",
     "import": "{% import 'os' as os %}",
@@ -224,7 +226,7 @@ def test_a_hostile_template_is_refused_soon(name: str) -> None:
     start = time.process_time()
     with pytest.raises(UnsupportedError, match="the chat template cannot be rendered"):
         sandbox.render(HOSTILE[name], {"messages": []})
-    assert time.process_time() - start < 2.0
+    assert time.process_time() - start < 4.0
 
 
 @pytest.mark.parametrize(

@@ -161,8 +161,9 @@ def test_word_piece_equals_the_library(name: str) -> None:
     ],
 )
 def test_folder_equals_the_library(make, config: dict[str, object], tmp_path: Path) -> None:
-    library: tokenizers.Tokenizer = make()
-    tokenizer = Tokenizer.from_folder(tiny.folder_of(library, tmp_path, **config))
+    tokenizer = Tokenizer.from_folder(tiny.folder_of(make(), tmp_path, **config))
+    # Read back as the folder has it: the library's own JSON rounds a unigram's scores, which decides between equals.
+    library = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     special = [token.content for token in library.get_added_tokens_decoder().values() if token.special]
     for text in TEXTS.values():
         assert not any(tokenizer.is_control(i) and i != tokenizer.unknown for i in tokenizer.encode(text))
