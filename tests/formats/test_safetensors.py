@@ -167,7 +167,20 @@ def indexed(folder: Path, name: str) -> Path:
 
 @pytest.mark.parametrize(
     "name",
-    ["../secret.safetensors", "/etc/hostname", "..", ".", "", "sub/x", "sub\\x", "..\\secret", "C:\\x", "C:x", "a\0b"],
+    [
+        "../secret.safetensors",
+        "/etc/hostname",
+        "..",
+        ".",
+        "",
+        "sub/x",
+        "sub\\x",
+        "..\\secret",
+        "C:\\x",
+        "C:x",
+        "shard:stream",
+        "a\0b",
+    ],
 )
 def test_names_that_are_no_plain_names(secret: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("whybox.formats.safetensors.mapped", lambda *_: pytest.fail("a file was opened"))
@@ -223,7 +236,7 @@ def test_the_blobs_of_a_hub_cache_count_as_inside(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["pytorch_model.bin", "model.pt", "consolidated.00.pth"])
-def test_pickles_are_never_read(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pickles_are_never_read(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_bytes(b"\x80\x02.")
     (tmp_path / "config.json").write_text("{}")
     with pytest.raises(UnsupportedError, match=name) as caught:
