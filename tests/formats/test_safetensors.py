@@ -165,23 +165,11 @@ def indexed(folder: Path, name: str) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../secret.safetensors",
-        "/etc/hostname",
-        "..",
-        ".",
-        "",
-        "sub/x",
-        "sub\\x",
-        "..\\secret",
-        "C:\\x",
-        "C:x",
-        "shard:stream",
-        "a\0b",
-    ],
-)
+OUTSIDE = ["../secret.safetensors", "/etc/hostname", "..", ".", "", "sub/x", "a\0b"]
+OUTSIDE_ON_WINDOWS = ["sub\\x", "..\\secret", "C:\\x", "C:x", "shard:stream"]
+
+
+@pytest.mark.parametrize("name", OUTSIDE + OUTSIDE_ON_WINDOWS)
 def test_names_that_are_no_plain_names(secret: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("whybox.formats.safetensors.mapped", lambda *_: pytest.fail("a file was opened"))
     with pytest.raises(FormatError, match="expected the plain name of a file in this folder") as caught:
