@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Whybox
-from tests.library.fakes import Hub, content_of, serving
+from tests.library.fakes import Hub, content_of, fake_alias, serving
 
 CONTENT = content_of(300_007)
 
@@ -32,6 +32,7 @@ def test_json_is_one_document(whybox: Whybox, file: Path) -> None:
     pulled = json.loads(whybox("pull", "tiny", "--from", str(file), "--json").out)
     assert pulled["schema"] == {"name": "whybox.pull", "version": 1}
     assert pulled["name"] == "tiny"
+    assert pulled["sha256"] == fake_alias(CONTENT).sha256
     assert pulled["took_s"] >= 0
     listed = json.loads(whybox("models", "--json").out)
     assert listed["found"] == [{"name": "tiny", "path": pulled["path"], "bytes": len(CONTENT), "origin": "whybox"}]

