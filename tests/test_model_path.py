@@ -1,5 +1,6 @@
 """The one door through which tests reach the real models."""
 
+import hashlib
 from pathlib import Path
 
 import pytest
@@ -23,3 +24,9 @@ def test_offline_a_test_is_skipped_with_its_reason(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("WHYBOX_TEST_OFFLINE", "1")
     with pytest.raises(pytest.skip.Exception, match="WHYBOX_TEST_OFFLINE forbids"):
         model_path("smollm2")
+
+
+@pytest.mark.model
+def test_the_default_model_is_the_pinned_file() -> None:
+    with model_path("smollm2").open("rb") as file:
+        assert hashlib.file_digest(file, "sha256").hexdigest() == ALIASES["smollm2"].sha256

@@ -77,6 +77,17 @@ def test_a_lock_is_held_and_released(bench: Path) -> None:
     assert listener.lines == []
 
 
+def test_a_file_system_without_locks_does_not_stop_a_pull(bench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsupported(handle: int, wait: bool) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr("whybox.library.store._lock", unsupported)
+    listener = Listener()
+    with locked(bench, "tiny", listener) as held:
+        assert not held
+    assert listener.lines == []
+
+
 def test_the_terminal_is_told_unless_quiet_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

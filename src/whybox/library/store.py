@@ -68,11 +68,7 @@ def locked(folder: Path, name: str, progress: Progress) -> Iterator[bool]:
     with storage_errors(folder, 0):
         handle = (folder / f".{name}.lock").open("a+b")
     with handle:
-        held = _lock(handle.fileno(), wait=False)
-        if not held:
-            progress.say(f"another process is pulling {name}; waiting for it")
-            held = _lock(handle.fileno(), wait=True)
-        yield held
+        yield _held(handle.fileno(), name, progress)
 
 
 def sweep(folder: Path, name: str) -> None:
@@ -145,28 +141,34 @@ def _full(folder: Path, need: int, free: int) -> StorageError:
     )
 
 
+def _held(handle: int, name: str, progress: Progress) -> bool:
+    try:
+        try:
+            _lock(handle, wait=False)
+        except BlockingIOError:
+            progress.say(f"another process is pulling {name}; waiting for it")
+            _lock(handle, wait=True)
+    except OSError:
+        return False
+    return True
+
+
 if sys.platform == "win32":
     import msvcrt
     import time
 
-    def _lock(handle: int, wait: bool) -> bool:
-        """Windows locks a byte; its waiting form gives up after ten tries, so waiting is our own loop."""
+    def _lock(handle: int, wait: bool) -> None:
+        """Locks the first byte; the waiting form of Windows gives up after ten tries, so waiting is our own loop."""
         while True:
             try:
-                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-            except OSError:
+                return msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            except PermissionError as busy:
                 if not wait:
-                    return False
+                    raise BlockingIOError from busy
                 time.sleep(0.2)
-            else:
-                return True
 
 else:
     import fcntl
 
-    def _lock(handle: int, wait: bool) -> bool:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
+    def _lock(handle: int, wait: bool) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
