@@ -229,6 +229,24 @@ class HeadRow(Part):
     null_percentile_reason: str | None = None
 
 
+class Agreement(Part):
+    """Weights are not causes, shown (METHODS D4): Spearman ρ over all heads between share and effect on one segment.
+
+    signed: ρ(share, effect). absolute: ρ(share, |effect|). p by permutation. brightest: the head with the most share.
+    """
+
+    segment: str
+    n: int = Field(ge=3)
+    signed: float = Field(ge=-1, le=1)
+    signed_p: float = Field(ge=0, le=1)
+    absolute: float = Field(ge=-1, le=1)
+    absolute_p: float = Field(ge=0, le=1)
+    brightest_layer: int
+    brightest_head: int
+    brightest_share: float
+    brightest_effect: float
+
+
 class LensRow(Part):
     """The logit lens after one layer: log-probabilities (nats) and their difference in logits."""
 
@@ -285,6 +303,13 @@ class Cause(Part):
     shams: Shams | None = None
 
 
+class Check(Part):
+    """A condition of the observed run beside the run here: may be the reason why they differ, none is named."""
+
+    what: str
+    state: Literal["same", "differs", "unknown"]
+
+
 class Verdict(Part):
     """What was found. `scope`: this prompt only, or also its variants. The first cause is the verdict."""
 
@@ -293,6 +318,7 @@ class Verdict(Part):
     would_change_my_mind: str
     scope: Literal["this-prompt", "variants"]
     next_step: str = ""
+    checked: tuple[Check, ...] = ()
 
 
 class Tried(Part):
@@ -355,11 +381,15 @@ class WhyDocument(Document):
     segments: tuple[SegmentRow, ...]
     heads: tuple[HeadRow, ...]
     heads_reason: str | None = None
+    agreement: Agreement | None
+    agreement_reason: str | None = None
     lens: tuple[LensRow, ...]
     lens_reason: str | None = None
     decided_at: int | None
     decided_at_reason: str | None = None
     verdict: Verdict
+    regression_test: str | None
+    regression_test_reason: str | None = None
     tried: tuple[Tried, ...]
     pattern: PatternMap | None
     pattern_reason: str | None = None

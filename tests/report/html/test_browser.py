@@ -140,7 +140,7 @@ def test_the_sink_can_be_taken_out_with_a_notice(visit: Callable) -> None:
 def test_everything_is_reached_by_tab_with_visible_focus(visit: Callable) -> None:
     page = visit(why_page(fixtures.why(), "en"))
     reached = []
-    for _ in range(40):
+    for _ in range(45):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.tagName"))
         outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")

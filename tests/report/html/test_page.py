@@ -152,7 +152,15 @@ def test_the_page_is_the_same_for_the_same_document() -> None:
 
 def test_numbers_are_written_for_readers() -> None:
     text = "".join(Counter(why_page(fixtures.why(), "en")).text)
-    for told in ("−3.51", "[−4.06, −2.96]", "+2.13 [1.79, 2.52] nats", "p = 0.0455", "log P = −2.25 nats", "n = 9"):
+    written = [
+        "−3.51",
+        "[−4.06, −2.96]",
+        "+2.13 [1.79, 2.52] nats",
+        "p\u00a0=\u00a00.0455",
+        "log P = −2.25 nats · P = 10.5 %",
+        "n = 9",
+    ]
+    for told in written:
         assert told in text
     assert "not obtained" in text
     assert " nan" not in text.lower()
@@ -163,7 +171,7 @@ def test_the_answer_comes_first(lang: str) -> None:
     html = why_page(fixtures.why(), lang)
     order = [
         html.index(f'id="{name}"')
-        for name in ["verdict", "prompt", "evidence", "lens", "map", "heads", "tried", "provenance"]
+        for name in ["verdict", "prompt", "evidence", "lens", "map", "heads", "test", "tried", "provenance"]
     ]
     assert order == sorted(order)
     assert f'<html lang="{"zh-Hans" if lang == "zh" else "en"}">' in html

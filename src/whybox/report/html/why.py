@@ -14,6 +14,7 @@ from whybox.report.words import say
 
 MOST_SEGMENTS = 12
 MOST_HEADS = 12
+MOST_LISTED = 16
 MOST_COLOURS = 8
 
 
@@ -46,6 +47,8 @@ def why_page(document: WhyDocument, lang: Lang) -> str:
         block_size=_block_size(document.pattern) if document.pattern else 1,
         heads=_head_bars(document),
         head_zero=_head_scale(document).at(0.0),
+        listed=_listed(document),
+        agreement=sentences.agreement(document, lang),
         heads_finding=sentences.heads_finding(document, lang),
         flipping=sum(1 for tried in document.tried if tried.flips),
     )
@@ -79,6 +82,14 @@ def _which(pattern: PatternMap, lang: Lang) -> str:
 
 def _block_size(pattern: PatternMap) -> int:
     return max((block.end - block.start for block in pattern.columns), default=1)
+
+
+def _listed(document: WhyDocument) -> list[int]:
+    """Segments that stand beside the map: those with the largest shares, in prompt order."""
+    shares = {row.name: row.share or 0.0 for row in document.segments}
+    names = [segment.name for segment in document.prompt.segments]
+    ranked = sorted(range(len(names)), key=lambda i: -shares.get(names[i], 0.0))
+    return sorted(ranked[:MOST_LISTED])
 
 
 def _ranked_heads(document: WhyDocument) -> list[HeadRow]:

@@ -145,22 +145,22 @@ export class Heatmap {
   }
 
   drawStrips(context, inset, width, height) {
-    const badges = [...this.root.querySelectorAll(".row-bar .badge")];
+    const badge = (segment) => this.root.querySelector(`.row-bar[data-segment="${segment}"] .badge`);
+    const unlisted = getComputedStyle(document.querySelector(".hatch-line")).stroke;
     const paint = (segments, size, rectangle, place) => {
       for (let start = 0, end; start < segments.length; start = end) {
         end = start + 1;
         while (end < segments.length && segments[end] === segments[start]) end += 1;
-        const badge = badges[segments[start]];
-        if (!badge) continue;
+        const listed = badge(segments[start]);
         const [from, long] = [start * size, (end - start) * size];
-        context.fillStyle = getComputedStyle(badge).getPropertyValue("outline-color");
+        context.fillStyle = listed ? getComputedStyle(listed).outlineColor : unlisted;
         context.fillRect(...rectangle(from, Math.max(long - 1, 0.5)));
-        if (long < 12) continue;
-        context.fillStyle = getComputedStyle(badge).getPropertyValue("caret-color");
+        if (!listed || long < 12) continue;
+        context.fillStyle = getComputedStyle(listed).caretColor;
         context.font = "600 11px ui-monospace, monospace";
         context.textAlign = "center";
         context.textBaseline = "middle";
-        context.fillText(badge.textContent, ...place(from + long / 2));
+        context.fillText(listed.textContent, ...place(from + long / 2));
       }
     };
     const rows = height / this.pattern.rows.length;
