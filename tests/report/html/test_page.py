@@ -135,15 +135,13 @@ def test_what_was_left_out_is_said() -> None:
     assert "more tokens, not drawn here" in text
 
 
-def test_a_document_beyond_the_limit_is_left_out_and_the_map_stays() -> None:
-    document = huge()
-    token = document.prompt.tokens[0]
-    prompt = document.prompt.model_copy(update={"tokens": (token,) * 70_000})
-    html = why_page(document.model_copy(update={"prompt": prompt}), "en")
-    assert len(html.encode()) <= MOST_BYTES
+def test_a_document_beyond_the_limit_is_left_out_and_the_map_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whybox.report.html.page.MOST_BYTES", 80_000)
+    html = why_page(fixtures.why(), "en")
     assert "is not embedded; use --json" in html
     assert '"document":null' in html
     assert '"pattern":{"layer"' in html
+    assert "Copy the whole document" not in html
 
 
 def test_the_page_is_the_same_for_the_same_document() -> None:

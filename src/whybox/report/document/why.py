@@ -224,15 +224,15 @@ class Block(Part):
 
 
 class PatternMap(Part):
-    """An attention map, mean-pooled in blocks. Rows are queries that predict the next token, columns are keys.
+    """An attention map, mean-pooled in blocks to at most 512 × 512. Rows are queries that predict the next token, columns are keys.
 
     layer and head null: the mean over all. values[row][column]: null where masked or not computed.
     """
 
     layer: int | None
     head: int | None
-    rows: tuple[Block, ...]
-    columns: tuple[Block, ...]
+    rows: tuple[Block, ...] = Field(min_length=1, max_length=512)
+    columns: tuple[Block, ...] = Field(min_length=1, max_length=512)
     values: tuple[tuple[float | None, ...], ...]
 
     @model_validator(mode="after")
