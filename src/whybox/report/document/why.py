@@ -224,8 +224,9 @@ class Block(Part):
 
 
 class PatternMap(Part):
-    """An attention map, mean-pooled in blocks to at most 512 × 512. Rows are queries that predict the next token, columns are keys.
+    """An attention map, mean-pooled in blocks to at most 512 × 512.
 
+    Rows are queries that predict the next token, columns are keys.
     layer and head null: the mean over all. values[row][column]: null where masked or not computed.
     """
 
