@@ -22,7 +22,7 @@ def test_the_verdict_comes_first_and_the_path_last() -> None:
     text = "\n".join(lines)
     assert "LD −1.96 → +0.176 nats · effect +2.13 [1.79, 2.52]" in text
     assert "−3.51 [−4.06, −2.96]" in text
-    assert "0 of 21 flip · p = 0.0455" in text
+    assert "0 of 21 flip · p\u00a0=\u00a00.0455" in text
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

@@ -49,6 +49,9 @@ def render_why(document: WhyDocument, console: Console, lang: Lang, path: str = 
     console.print(_evidence_table(document, console, lang))
     console.print(Text(sentences.floor(document.metric, lang), style="dim"))
     _lens(document, console, lang)
+    if document.agreement is not None:
+        console.print()
+        console.print(Text(one_line(sentences.agreement(document, lang))))
     flipping = sum(1 for tried in document.tried if tried.flips)
     _heading(console, say("tried.summary", lang, n=len(document.tried), k=flipping))
     console.print(_tried_table(document.tried[:MOST_TRIED], document, console, lang))
