@@ -44,29 +44,41 @@ def _codec(document: Json, vocabulary: Vocabulary) -> LibraryCodec:
     plain["added_tokens"] = [t for t in document.get("added_tokens", []) if t["id"] not in vocabulary.control_ids]
     plain["model"] = _hide_controls(document["model"], vocabulary)
     opening = tokenizers.Tokenizer.from_str(json.dumps(plain))
-    inside = _never_opening(plain)
+    later = _never_opening(document.get("pre_tokenizer"))
+    inside = opening
+    if later != document.get("pre_tokenizer"):
+        inside = tokenizers.Tokenizer.from_str(json.dumps(plain | {"pre_tokenizer": later}))
     exact = vocabulary.spelling is Spelling.BYTE_LEVEL and document.get("normalizer") is None
-    later = opening if inside == plain else tokenizers.Tokenizer.from_str(json.dumps(inside))
-    return LibraryCodec(opening, later, vocabulary.token_bytes, exact)
+    return LibraryCodec(opening, inside, vocabulary.token_bytes, exact)
 
 
 def _hide_controls(model: Json, vocabulary: Vocabulary) -> Json:
     """The model's table with control tokens respelled as what no text holds; the unknown token keeps its name."""
-    hidden = {vocabulary.tokens[token]: f"\U0010ffff{token}" for token in vocabulary.control_ids}
+    table = model["vocab"]
+    pieces = table if isinstance(table, dict) else {piece for piece, _ in table}
+    hidden = {
+        text: f"\U0010ffff{token}" for token in vocabulary.control_ids if (text := vocabulary.tokens[token]) in pieces
+    }
     hidden.pop(str(model.get("unk_token")), None)
+    if not hidden:
+        return model
     for merge in model.get("merges") or []:
         hidden.pop("".join(merge if isinstance(merge, list) else merge.split(" ")), None)
-    table = model["vocab"]
     if isinstance(table, list):
         return model | {"vocab": [[hidden.get(piece, piece), score] for piece, score in table]}
     return model | {"vocab": {hidden.get(piece, piece): token for piece, token in table.items()}}
 
 
-def _never_opening(document: Json) -> Json:
-    """The same document for runs that do not open the prompt: a space that only the first run gets is left out."""
-    return json.loads(  # type: ignore[no-any-return]
-        json.dumps(document), object_hook=lambda d: d | {"prepend_scheme": "never"} if _opens(d) else d
-    )
+def _never_opening(part: Any) -> Any:
+    """The pre-tokenizer for runs that do not open the prompt: a space that only the first run gets is left out."""
+    match part:
+        case dict():
+            changed = {"prepend_scheme": "never"} if _opens(part) else {}
+            return {key: _never_opening(value) for key, value in part.items()} | changed
+        case list():
+            return [_never_opening(value) for value in part]
+        case _:
+            return part
 
 
 def _opens(part: Json) -> bool:
@@ -111,11 +123,13 @@ def _types(part: object) -> Iterator[str]:
 
 
 def _adds_bos(document: Json, config: Json, bos: int) -> bool:
-    """An explicit `add_bos_token` wins; otherwise what the document's own post-processor does."""
+    """An explicit `add_bos_token` wins; otherwise what the document's own post-processor does around one word."""
     stated = config.get("add_bos_token")
     if isinstance(stated, bool):
         return stated
-    return tokenizers.Tokenizer.from_str(json.dumps(document)).encode("a").ids[:1] == [bos]
+    word = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
+    frame: Json = {"version": "1.0", "model": word, "post_processor": document.get("post_processor"), "added_tokens": []}
+    return tokenizers.Tokenizer.from_str(json.dumps(frame)).encode("a").ids[:1] == [bos]
 
 
 def _special_names(folder: Path, config: Json) -> dict[str, str]:

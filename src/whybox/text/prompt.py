@@ -1,5 +1,6 @@
 """A prompt as the model gets it: ids, the bytes of each, and named segments that share out the tokens."""
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -124,7 +125,8 @@ class Prompt:
 
     def tokens_of_character(self, character: int) -> tuple[int, ...]:
         """Tokens that hold a part of one character of the text; a sum over the character adds them all."""
-        return tuple(i for i, t in enumerate(self.tokens) if t.span[0] <= character < t.span[1])
+        first = bisect_right(self.tokens, character, key=lambda token: token.span[1])
+        return tuple(range(first, bisect_right(self.tokens, character, key=lambda token: token.span[0])))
 
 
 def from_text(tokenizer: Tokenizer, text: str) -> Prompt:
@@ -284,10 +286,11 @@ def _share_out(tokens: Sequence[Token], stretches: Sequence[Stretch], seen: View
 
 def _straddling(tokens: Sequence[Token], stretches: Sequence[Stretch]) -> Iterator[Warning]:
     named = [stretch for stretch in stretches if stretch.kind is SegmentKind.PART and stretch.start < stretch.end]
-    for index, token in enumerate(tokens):
-        touched = [s.name for s in named if s.start < token.span[1] and token.span[0] < s.end]
-        for owner, other in pairwise(touched):
-            message = f"token {index} {token.label!r} lies in {owner} and in {other}; it counts for {touched[0]}"
+    for before, after in pairwise(named):
+        index = bisect_left(tokens, before.end, key=lambda token: token.span[0]) - 1
+        if index >= 0 and tokens[index].span[1] > after.start:
+            token = tokens[index]
+            message = f"token {index} {token.label!r} lies in {before.name} and in {after.name}; the first one owns it"
             yield Warning(Code.STRADDLE, message, token.span)
 
 
