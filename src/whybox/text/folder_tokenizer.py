@@ -127,7 +127,7 @@ def _adds_bos(document: Json, config: Json, bos: int) -> bool:
     stated = config.get("add_bos_token")
     if isinstance(stated, bool):
         return stated
-    word = {"type": "WordLevel", "vocab": {"a": 0}, "unk_token": "a"}
+    word = {"type": "WordLevel", "vocab": {"a": 2**31}, "unk_token": "a"}
     frame: Json = {"version": "1.0", "model": word, "post_processor": document.get("post_processor"), "added_tokens": []}
     return tokenizers.Tokenizer.from_str(json.dumps(frame)).encode("a").ids[:1] == [bos]
 
