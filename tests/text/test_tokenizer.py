@@ -76,6 +76,7 @@ def test_gemma_by_hand(gemma: Tokenizer) -> None:
     assert gemma.encode("天氣很好，我想") == [223694, 55824, 236900, 62133]
     assert (gemma.bos, gemma.eos, gemma.pad, gemma.add_bos, gemma.stop_ids) == (2, 1, 0, True, {1, 106})
     assert gemma.encode("<s>x</s>")[-1] == 212  # an HTML tag of its vocabulary, not an end
+    assert not {255_999, 256_000} & set(gemma.encode("<start_of_image>x<end_of_image>"))  # not marked as control there
 
 
 @pytest.mark.model

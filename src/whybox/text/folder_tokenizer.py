@@ -128,7 +128,12 @@ def _adds_bos(document: Json, config: Json, bos: int) -> bool:
     if isinstance(stated, bool):
         return stated
     word = {"type": "WordLevel", "vocab": {"a": 2**31}, "unk_token": "a"}
-    frame: Json = {"version": "1.0", "model": word, "post_processor": document.get("post_processor"), "added_tokens": []}
+    frame: Json = {
+        "version": "1.0",
+        "model": word,
+        "post_processor": document.get("post_processor"),
+        "added_tokens": [],
+    }
     return tokenizers.Tokenizer.from_str(json.dumps(frame)).encode("a").ids[:1] == [bos]
 
 

@@ -146,7 +146,7 @@ class _Environment(ImmutableSandboxedEnvironment):
         self._step(_COST_OF_CALL)
         match obj:
             case BuiltinMethodType(__self__=str(text), __name__="replace"):
-                return self._replace(text, *args, **kwargs)
+                return self._replace(text, *args)
             case BuiltinMethodType(__self__=str(between), __name__="join"):
                 return self._join(args[0], between)
             case BuiltinMethodType(__self__=str() | bytes() | dict() | list() | tuple()) if (
