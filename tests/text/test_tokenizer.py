@@ -264,6 +264,17 @@ def test_a_folder_without_tokenizer_json_and_one_with_broken_json(tmp_path: Path
     (tmp_path / "tokenizer.json").write_text("{", encoding="utf-8")
     with pytest.raises(FormatError, match="expected JSON"):
         Tokenizer.from_folder(tmp_path)
+    for text, says in {
+        "[]": "a JSON object",
+        "{}": "a table of tokens",
+        '{"model": {"vocab": {}}, "added_tokens": [{"id": 0}]}': "content and id",
+    }.items():
+        (tmp_path / "tokenizer.json").write_text(text, encoding="utf-8")
+        with pytest.raises(FormatError, match=says):
+            Tokenizer.from_folder(tmp_path)
+    (tmp_path / "tokenizer.json").write_text('{"model": {"type": "Odd", "vocab": {"a": 0}}}', encoding="utf-8")
+    with pytest.raises(UnsupportedError, match=r"tokenizer\.json cannot be read"):
+        Tokenizer.from_folder(tmp_path)
 
 
 def test_a_long_text_is_encoded_in_reasonable_time() -> None:

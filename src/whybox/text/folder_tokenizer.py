@@ -23,7 +23,7 @@ def read(folder: Path) -> Blueprint:
             f"{folder} has no tokenizer.json",
             "make one: transformers.AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)",
         )
-    document, config = _json(folder / "tokenizer.json"), _json(folder / "tokenizer_config.json")
+    document, config = _checked(folder / "tokenizer.json"), _json(folder / "tokenizer_config.json")
     names = _special_names(folder, config)
     vocabulary = _vocabulary(document, folder)
     ids = {role: _id_of(names.get(role), vocabulary) for role in _ROLES}
@@ -38,16 +38,33 @@ def read(folder: Path) -> Blueprint:
     return Blueprint(vocabulary, _codec(document, vocabulary), specials, _template(folder, config), names)
 
 
+def _checked(path: Path) -> Json:
+    """The document, if it has the parts that are read here."""
+    document = _json(path)
+    match document:
+        case {"model": {"vocab": dict() | list()}}:
+            pass
+        case _:
+            raise FormatError(path, "model.vocab", "a table of tokens", "none")
+    for number, token in enumerate(document.get("added_tokens") or []):
+        match token:
+            case {"content": str(), "id": int()}:
+                pass
+            case _:
+                raise FormatError(path, f"added_tokens[{number}]", "content and id", repr(token)[:60])
+    return document
+
+
 def _codec(document: Json, vocabulary: Vocabulary) -> LibraryCodec:
     """The document's own tokenizer without control tokens and without the post-processor that adds specials."""
     plain = document | {"post_processor": None, "truncation": None, "padding": None}
-    plain["added_tokens"] = [t for t in document.get("added_tokens", []) if t["id"] not in vocabulary.control_ids]
+    plain["added_tokens"] = [t for t in document.get("added_tokens") or [] if t["id"] not in vocabulary.control_ids]
     plain["model"] = _hide_controls(document["model"], vocabulary)
-    opening = tokenizers.Tokenizer.from_str(json.dumps(plain))
+    opening = _library(plain)
     later = _never_opening(document.get("pre_tokenizer"))
     inside = opening
     if later != document.get("pre_tokenizer"):
-        inside = tokenizers.Tokenizer.from_str(json.dumps(plain | {"pre_tokenizer": later}))
+        inside = _library(plain | {"pre_tokenizer": later})
     exact = vocabulary.spelling is Spelling.BYTE_LEVEL and document.get("normalizer") is None
     return LibraryCodec(opening, inside, vocabulary.token_bytes, exact)
 
@@ -86,7 +103,7 @@ def _opens(part: Json) -> bool:
 
 
 def _vocabulary(document: Json, folder: Path) -> Vocabulary:
-    model, added = document["model"], document.get("added_tokens", [])
+    model, added = document["model"], document.get("added_tokens") or []
     table = model["vocab"]
     ids = table if isinstance(table, dict) else {piece: token for token, (piece, _) in enumerate(table)}
     ids = ids | {token["content"]: token["id"] for token in added}
@@ -128,13 +145,16 @@ def _adds_bos(document: Json, config: Json, bos: int) -> bool:
     if isinstance(stated, bool):
         return stated
     word = {"type": "WordLevel", "vocab": {"a": 2**31}, "unk_token": "a"}
-    frame: Json = {
-        "version": "1.0",
-        "model": word,
-        "post_processor": document.get("post_processor"),
-        "added_tokens": [],
-    }
-    return tokenizers.Tokenizer.from_str(json.dumps(frame)).encode("a").ids[:1] == [bos]
+    frame: Json = {"version": "1.0", "model": word, "added_tokens": []}
+    library = _library(frame | {"post_processor": document.get("post_processor")})
+    return library.encode("a").ids[:1] == [bos]
+
+
+def _library(document: Json) -> tokenizers.Tokenizer:
+    try:
+        return tokenizers.Tokenizer.from_str(json.dumps(document))
+    except Exception as error:  # the library raises bare Exception
+        raise UnsupportedError(f"tokenizer.json cannot be read by the tokenizers library: {error}") from error
 
 
 def _special_names(folder: Path, config: Json) -> dict[str, str]:
