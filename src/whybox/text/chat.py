@@ -104,7 +104,9 @@ def _parts(message: Mapping[str, Any], number: int, name: str) -> Iterator[Part]
         case {"parts": [*parts]} if parts:
             for part in parts:
                 match part:
-                    case {"name": str(title), "text": str(text)} | object(name=str(title), text=str(text)):
+                    case Part():
+                        yield part
+                    case {"name": str(title), "text": str(text)}:
                         yield Part(title, text)
                     case _:
                         raise PromptError(f"message {number}: a part is {{name, text}}, found {part!r}")

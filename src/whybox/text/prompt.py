@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
-from typing import Protocol, runtime_checkable
 
 from whybox.errors import PromptError
 from whybox.text.codec import Piece
@@ -86,17 +85,6 @@ class Part:
     text: str
 
 
-@runtime_checkable
-class Named(Protocol):
-    """Whatever has a name and a text can be a part."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def text(self) -> str: ...
-
-
 @dataclass(frozen=True)
 class Stretch:
     """Characters start … end of a prompt's text and the segment that they will be."""
@@ -146,7 +134,7 @@ def from_text(tokenizer: Tokenizer, text: str) -> Prompt:
     return from_parts(tokenizer, [Part("prompt", text)])
 
 
-def from_parts(tokenizer: Tokenizer, parts: Sequence[Named], join: str = "\n") -> Prompt:
+def from_parts(tokenizer: Tokenizer, parts: Sequence[Part], join: str = "\n") -> Prompt:
     """Raw text made of named parts with `join` between them, encoded as one text."""
     check_names(part.name for part in parts)
     text = join.join(part.text for part in parts)
@@ -256,7 +244,7 @@ def check_names(names: Iterable[str]) -> None:
         seen.add(name)
 
 
-def _laid_out(parts: Sequence[Named], gap: int) -> Iterator[Stretch]:
+def _laid_out(parts: Sequence[Part], gap: int) -> Iterator[Stretch]:
     place = 0
     for number, part in enumerate(parts):
         if number and gap:
