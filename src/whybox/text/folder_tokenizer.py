@@ -8,6 +8,8 @@ from typing import Any
 import tokenizers
 
 from whybox.errors import FormatError, UnsupportedError
+from whybox.formats.folder import inside
+from whybox.formats.json_text import read_object
 from whybox.text.blueprint import Blueprint, Specials, stop_ids
 from whybox.text.codec import LibraryCodec
 from whybox.text.vocabulary import Control, Spelling, Vocabulary, looks_like_control
@@ -18,12 +20,12 @@ _ROLES = ("bos_token", "eos_token", "pad_token", "unk_token")
 
 def read(folder: Path) -> Blueprint:
     """The blueprint of a folder. UnsupportedError without tokenizer.json; FormatError for a file that is no JSON."""
-    if not (folder / "tokenizer.json").is_file():
+    if _file(folder, "tokenizer.json") is None:
         raise UnsupportedError(
             f"{folder} has no tokenizer.json",
             "make one: transformers.AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)",
         )
-    document, config = _checked(folder / "tokenizer.json"), _json(folder / "tokenizer_config.json")
+    document, config = _checked(folder), _json(folder, "tokenizer_config.json")
     names = _special_names(folder, config)
     vocabulary = _vocabulary(document, folder)
     ids = {role: _id_of(names.get(role), vocabulary) for role in _ROLES}
@@ -38,9 +40,9 @@ def read(folder: Path) -> Blueprint:
     return Blueprint(vocabulary, _codec(document, vocabulary), specials, _template(folder, config), names)
 
 
-def _checked(path: Path) -> Json:
-    """The document, if it has the parts that are read here."""
-    document = _json(path)
+def _checked(folder: Path) -> Json:
+    """tokenizer.json, if it has the parts that are read here."""
+    document, path = _json(folder, "tokenizer.json"), folder / "tokenizer.json"
     match document:
         case {"model": {"vocab": dict() | list()}}:
             pass
@@ -158,7 +160,7 @@ def _library(document: Json) -> tokenizers.Tokenizer:
 
 
 def _special_names(folder: Path, config: Json) -> dict[str, str]:
-    written = _json(folder / "special_tokens_map.json") | config
+    written = _json(folder, "special_tokens_map.json") | config
     names = {role: _text_of(written.get(role)) for role in _ROLES}
     return {role: text for role, text in names.items() if text is not None}
 
@@ -173,15 +175,15 @@ def _id_of(name: str | None, vocabulary: Vocabulary) -> int | None:
 
 
 def _generation_ends(folder: Path) -> list[int]:
-    ends = _json(folder / "generation_config.json").get("eos_token_id")
+    ends = _json(folder, "generation_config.json").get("eos_token_id")
     return [end for end in (ends if isinstance(ends, list) else [ends]) if isinstance(end, int)]
 
 
 def _template(folder: Path, config: Json) -> str | None:
     """The file `chat_template.jinja` wins over the config; among several named templates `default` is meant."""
-    file = folder / "chat_template.jinja"
-    if file.is_file():
-        return file.read_text(encoding="utf-8")
+    file = _file(folder, "chat_template.jinja")
+    if file is not None:
+        return _text(file)
     stated = config.get("chat_template")
     if isinstance(stated, list):
         stated = {entry.get("name"): entry.get("template") for entry in stated if isinstance(entry, Mapping)}
@@ -190,14 +192,20 @@ def _template(folder: Path, config: Json) -> str | None:
     return stated if isinstance(stated, str) else None
 
 
-def _json(path: Path) -> Json:
-    """A JSON object, empty where the file does not exist."""
-    if not path.is_file():
-        return {}
+def _text(file: Path) -> str:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise FormatError(path, "text", "JSON", str(error)) from None
-    if not isinstance(document, dict):
-        raise FormatError(path, "text", "a JSON object", type(document).__name__)
-    return document
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(file, "text", "UTF-8", str(error)) from None
+
+
+def _json(folder: Path, name: str) -> Json:
+    """The JSON object in a file of the folder, empty where there is no such file."""
+    file = _file(folder, name)
+    return {} if file is None else dict(read_object(file, name))
+
+
+def _file(folder: Path, name: str) -> Path | None:
+    """A file of the folder, never one that a link leads to elsewhere."""
+    there = (folder / name).exists() or (folder / name).is_symlink()
+    return inside(folder, name, name) if there else None
