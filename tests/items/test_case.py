@@ -226,6 +226,22 @@ def test_choice_options_score_by_letter_and_content() -> None:
     assert scorer.score("A").outcome == "wrong"
 
 
+def test_the_lenient_scorer_tells_a_wrong_form_from_a_wrong_value() -> None:
+    examples = Path(__file__).parents[2] / "examples"
+    instance = Case.load(examples / "format.yaml").filled()
+    for text, strict, lenient in (
+        ('{"days": 7}', "right", "right"),
+        ("Refunds are paid within 7 days.", "wrong", "right"),
+        ("It takes 8 days.", "invalid", "invalid"),
+    ):
+        assert instance.scorer().score(text).outcome == strict
+        assert instance.lenient_scorer().score(text).outcome == lenient
+    refund = Case.parse(REFUND).filled()
+    assert refund.scorer().score('{"days": 7}').outcome == "invalid"
+    assert refund.lenient_scorer().score('{"days": 7}').outcome == "right"
+    assert refund.lenient_scorer().score("30 of them").outcome == "wrong"
+
+
 @settings(deadline=None)
 @given(st.text())
 def test_escaped_text_fills_back_to_itself(text: str) -> None:

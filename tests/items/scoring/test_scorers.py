@@ -1,5 +1,7 @@
 """Outcomes beyond right and not right: which candidate, which span, hedged, abstained, cut off; and any text at all."""
 
+from time import perf_counter
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,6 +41,11 @@ TIAN = number_scorer("7天", ["30天"])
         ("30 days is wrong. 7 days.", "right", "7 days", "7 days"),
         ("The documents do not say.", "abstain", None, "do not say"),
         ("It is blue.", "invalid", None, None),
+        ("within seven (7) days", "right", "7 days", "7) days"),
+        ("within 7 (seven) days", "right", "7 days", "seven) days"),
+        ("There is no information about refunds.", "abstain", None, "no information"),
+        ("I cannot help with that.", "abstain", None, "cannot help"),
+        ("not 30, not 14, but 7 days", "right", "7 days", "7 days"),
         ("７\u200b days", "right", "7 days", "７\u200b days"),
     ],
 )
@@ -173,3 +180,14 @@ def test_a_number_matches_exactly_itself(value: int, other: int, tail: str) -> N
     assert scorer.score(f"It takes {value} days{tail}").outcome == "right"
     assert scorer.score(f"It takes {value:,} days{tail}").outcome == "right"
     assert scorer.score(f"It takes {other} days{tail}").right == (other == value)
+
+
+@pytest.mark.parametrize(
+    "unit", ["7 days ", "not 7 days or 30 days ", "7天或30天", "e" + "\u0301" * 50, "A or B, ", "{", "~~*"]
+)
+def test_endless_repetition_stays_cheap(unit: str) -> None:
+    text = unit * (8_000 // len(unit))
+    for table in tables():
+        start = perf_counter()
+        table.scorer.score(text)
+        assert perf_counter() - start < 4.0, table.name  # quadratic work takes far longer

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from whybox.errors import CaseError
 from whybox.items.scoring.folding import Folded, fold_text, stands_alone
@@ -16,7 +17,7 @@ CHINESE_KINDS = ("仓库", "办公室", "站", "所", "型")
 # What may follow a bare Chinese name; any other character would make it another word (维岚山).
 _PARTICLES = "的是和与或在有也都里中把将为会能可说称及并、"
 _QUOTES = "[\"'“”‘’「」『』《》]*"
-_BARE_LINE = re.compile(r"[\W_]*(?:(?:the |final )*answer(?: is)?|答案)?[是为为\W_]*")
+_BARE_LINE = re.compile(r"[\W_]*(?:(?:the |final )*answer(?: is)?|答案)?[是为\W_]*")
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,13 @@ class NumberCandidate:
         rest = folded[number.end :].strip(" .") if number.unit is None else number.unit
         return cls(written, number.value, unit_named(rest) if rest else None)
 
-    def is_met_by(self, quantity: Quantity, bare: bool) -> bool:
+    def is_met_by(self, quantity: Quantity, text: str) -> bool:
         """Same value, and the same unit; a bare number is enough where it is all that its line says."""
         if quantity.value != self.value:
             return False
         if self.unit is None:
             return quantity.unit != "percent"
-        return quantity.unit == self.unit.name or (quantity.unit is None and bare)
+        return quantity.unit == self.unit.name or (quantity.unit is None and _is_bare(text, quantity))
 
 
 def find_numbers(text: str, candidates: Sequence[NumberCandidate], words: bool) -> list[Mention]:
@@ -57,7 +58,7 @@ def find_numbers(text: str, candidates: Sequence[NumberCandidate], words: bool) 
         for quantity in find_quantities(text, words, extra)
         if quantity.partner is None or quantity.partner in values
         for candidate in candidates
-        if candidate.is_met_by(quantity, _is_bare(text, quantity))
+        if candidate.is_met_by(quantity, text)
     ]
 
 
@@ -108,6 +109,7 @@ def find_phrases(text: str, phrases: Sequence[str]) -> list[Mention]:
     )
 
 
+@lru_cache(maxsize=4096)
 def _phrase_pattern(phrase: str) -> re.Pattern[str]:
     return re.compile(_spaced(fold_text(phrase).strip().rstrip(".。")) or r"(?!)")
 
@@ -144,13 +146,11 @@ def find_symbols(folded: Folded, symbols: Sequence[str]) -> list[Mention]:
 
 def longest(mentions: Iterable[Mention]) -> list[Mention]:
     """Mentions that are not part of a longer one (`New York` inside `New York State`)."""
-    kept = list(mentions)
-    return [
-        m
-        for m in kept
-        if not any(
-            other.start <= m.start and m.end <= other.end and other.end - other.start > m.end - m.start
-            for other in kept
-            if other.candidate != m.candidate
-        )
-    ]
+    kept: list[Mention] = []
+    widest: Mention | None = None
+    for mention in sorted(mentions, key=lambda mention: (mention.start, -mention.end)):
+        if widest is not None and mention.end <= widest.end and mention.candidate != widest.candidate:
+            continue
+        kept.append(mention)
+        widest = mention if widest is None or mention.end > widest.end else widest
+    return kept

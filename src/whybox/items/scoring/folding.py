@@ -24,6 +24,8 @@ _MARKS = re.compile(
     r"|^[ \t]*(?:#+|>)[ \t]*",
     re.MULTILINE,
 )
+# Letters behind a cluster of this length are judged by its end alone; endless accents stay cheap.
+_LONGEST = 32
 _CJK_BLANK = re.compile(rf"(?<=[{CJK}])[ \t]+(?=[{CJK}])")
 
 
@@ -87,7 +89,7 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
     """Shortest pieces that normalise independently of each other: a letter with its accents, a Hangul syllable."""
     start = 0
     for i in range(1, len(text)):
-        if not _melts(text[start:i], text[i]):
+        if not _melts(text[max(start, i - _LONGEST) : i], text[i]):
             yield start, i
             start = i
     if text:

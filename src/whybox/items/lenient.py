@@ -1,0 +1,34 @@
+"""The value inside an answer's form: `7 days` → 7, `{"days": 7}` → 7, `Paris` → Paris."""
+
+import json
+
+from whybox.errors import CaseError
+from whybox.items.scoring.finders import NumberCandidate
+
+
+def bare_value(answer: str) -> str:
+    """The number of an answer that is one, the only value of a JSON object, otherwise the answer as it is."""
+    only = _only_json_value(answer)
+    if only is not None:
+        return only
+    return str(NumberCandidate.parse(answer).value) if is_number(answer) else answer
+
+
+def is_number(answer: str) -> bool:
+    """Whether an answer holds a number that a scorer can read."""
+    try:
+        NumberCandidate.parse(answer)
+    except CaseError:
+        return False
+    return True
+
+
+def _only_json_value(answer: str) -> str | None:
+    try:
+        data = json.loads(answer)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(data, dict) or len(data) != 1:
+        return None
+    (value,) = data.values()
+    return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else None
