@@ -2,8 +2,9 @@
 
 import json
 
-from whybox.errors import CaseError
 from whybox.items.scoring.finders import NumberCandidate
+from whybox.items.scoring.folding import fold_text
+from whybox.items.scoring.quantities import find_quantities
 
 
 def bare_value(answer: str) -> str:
@@ -15,12 +16,9 @@ def bare_value(answer: str) -> str:
 
 
 def is_number(answer: str) -> bool:
-    """Whether an answer holds a number that a scorer can read."""
-    try:
-        NumberCandidate.parse(answer)
-    except CaseError:
-        return False
-    return True
+    """Whether an answer is a number, with or without a unit: `7 days`, but not `K7Q-19` or `Room 7`."""
+    number = next(iter(find_quantities(fold_text(answer).strip(), words=True)), None)
+    return number is not None and number.start == 0
 
 
 def _only_json_value(answer: str) -> str | None:

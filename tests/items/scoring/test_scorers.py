@@ -1,5 +1,6 @@
 """Outcomes beyond right and not right: which candidate, which span, hedged, abstained, cut off; and any text at all."""
 
+import pickle
 from time import perf_counter
 
 import pytest
@@ -7,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whybox.errors import CaseError
+from whybox.items.lenient import is_number
 from whybox.items.scoring import (
     AbstainScorer,
     Scorer,
+    Table,
     choice_scorer,
     name_scorer,
     number_scorer,
@@ -134,6 +137,29 @@ def test_an_unlisted_unit_stands_for_itself() -> None:
     scorer = number_scorer("7 parcels", ["9 parcels"])
     assert scorer.score("It keeps 7 parcels.").outcome == "right"
     assert scorer.score("It keeps 7 boxes.").outcome == "invalid"
+
+
+@pytest.mark.parametrize("table", tables(), ids=lambda table: table.name)
+def test_scorers_travel_to_other_processes(table: Table) -> None:
+    there = pickle.loads(pickle.dumps(table.scorer))
+    for text in (*table.must, *table.must_not):
+        assert there.score(text) == table.scorer.score(text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "number"),
+    [
+        ("7 days", True),
+        ("七天", True),
+        ("-3", True),
+        ("$7", True),
+        ("K7Q-19", False),
+        ("Room 7", False),
+        ("Paris", False),
+    ],
+)
+def test_is_number(answer: str, number: bool) -> None:
+    assert is_number(answer) == number
 
 
 SCORERS = [table.scorer for table in tables()]

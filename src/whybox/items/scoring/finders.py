@@ -1,7 +1,7 @@
 """How one known candidate is found in folded text: as a number with a unit, a name, a code, or a phrase."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
@@ -49,16 +49,16 @@ class NumberCandidate:
         return quantity.unit == self.unit.name or (quantity.unit is None and _is_bare(text, quantity))
 
 
-def find_numbers(text: str, candidates: Sequence[NumberCandidate], words: bool) -> list[Mention]:
+def find_numbers(folded: Folded, candidates: Sequence[NumberCandidate], words: bool) -> list[Mention]:
     """Mentions of numeric candidates. A range counts only if both its ends are candidates."""
     extra = [candidate.unit for candidate in candidates if candidate.unit is not None]
     values = {candidate.value for candidate in candidates}
     return [
         Mention(candidate.written, quantity.start, quantity.end)
-        for quantity in find_quantities(text, words, extra)
+        for quantity in find_quantities(folded.text, words, extra)
         if quantity.partner is None or quantity.partner in values
         for candidate in candidates
-        if candidate.is_met_by(quantity, text)
+        if candidate.is_met_by(quantity, folded.text)
     ]
 
 
@@ -69,15 +69,15 @@ def _is_bare(text: str, quantity: Quantity) -> bool:
     return bool(_BARE_LINE.fullmatch(before)) and not re.search(r"\w", behind)
 
 
-def find_names(text: str, names: Sequence[str]) -> list[Mention]:
+def find_names(folded: Folded, names: Sequence[str]) -> list[Mention]:
     """Mentions of names, with or without their kind word: `the Velmora depot`, `“维岚”仓库`."""
     patterns = {name: _name_pattern(name, names) for name in names}
     found = (
         Mention(name, match.start(), match.end())
         for name, pattern in patterns.items()
-        for match in pattern.finditer(text)
+        for match in pattern.finditer(folded.text)
     )
-    return longest(mention for mention in found if stands_alone(text, mention.start, mention.end))
+    return longest(mention for mention in found if stands_alone(folded.text, mention.start, mention.end))
 
 
 def _name_pattern(name: str, names: Sequence[str]) -> re.Pattern[str]:
@@ -99,14 +99,19 @@ def split_kind(name: str) -> tuple[str, str]:
     return (base, last) if base and last in ENGLISH_KINDS else (folded, "")
 
 
-def find_phrases(text: str, phrases: Sequence[str]) -> list[Mention]:
+def find_phrases(folded: Folded, phrases: Sequence[str]) -> list[Mention]:
     """Mentions of words or phrases, whole and in their order, any blanks between them."""
     return longest(
         Mention(phrase, match.start(), match.end())
         for phrase in phrases
-        for match in _phrase_pattern(phrase).finditer(text)
-        if match.end() > match.start() and stands_alone(text, match.start(), match.end())
+        for match in _phrase_pattern(phrase).finditer(folded.text)
+        if match.end() > match.start() and stands_alone(folded.text, match.start(), match.end())
     )
+
+
+def find_forms(folded: Folded, by_form: Mapping[str, str]) -> list[Mention]:
+    """Mentions of candidates that have several forms; `by_form`: form → candidate."""
+    return [Mention(by_form[m.candidate], m.start, m.end) for m in find_phrases(folded, tuple(by_form))]
 
 
 @lru_cache(maxsize=4096)
@@ -118,9 +123,9 @@ def _spaced(folded: str) -> str:
     return r"\s+".join(re.escape(word) for word in folded.split())
 
 
-def find_codes(text: str, codes: Sequence[str]) -> list[Mention]:
+def find_codes(folded: Folded, codes: Sequence[str]) -> list[Mention]:
     """Mentions of codes: exact signs, and no hyphen or underscore that would make them longer."""
-    return [m for m in find_phrases(text, codes) if not _is_continued(text, m.start, m.end)]
+    return [m for m in find_phrases(folded, codes) if not _is_continued(folded.text, m.start, m.end)]
 
 
 def _is_continued(text: str, start: int, end: int) -> bool:
@@ -137,7 +142,7 @@ def find_symbols(folded: Folded, symbols: Sequence[str]) -> list[Mention]:
     """
     return [
         mention
-        for mention in find_phrases(folded.text, symbols)
+        for mention in find_phrases(folded, symbols)
         if "".join(folded.written(i) for i in range(mention.start, mention.end)) == mention.candidate
         and _INTRODUCED.search(folded.text[max(0, mention.start - 12) : mention.start].lstrip("\n"))
         and (mention.start > 0 or not re.match(r"[ \t]+\w", folded.text[mention.end :]))

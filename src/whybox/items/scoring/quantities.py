@@ -20,6 +20,8 @@ _JOIN = re.compile(
     r"\s*(?:,?\s*(?:or|and|to|but|till|through)|,|/|-|~|、|，|或者?|和|与|至|到|而不是|还是)\s*(?:not\s+)?"
 )
 _RANGE = re.compile(r"\s*(?:-|~|to|till|through|至|到)\s*")
+# Behind a hyphenated word the digits belong to its name: covid-19, K7Q-19.
+_COMPOUND = re.compile(r"(?=[^\W_]*[a-z])[a-z0-9]+-\Z")
 _BETWEEN = re.compile(r"(?:\bbetween|介于|在)\s*$")
 
 
@@ -52,7 +54,7 @@ def _digit_runs(text: str) -> Iterator[Quantity]:
     for match in _RUN.finditer(text):
         start, end = match.span()
         value = _plain_value(match[0])
-        if value is None or _is_inside_word(text, start):
+        if value is None or _is_inside_word(text, start) or _COMPOUND.search(text[max(0, start - 24) : start]):
             continue
         negative = text.startswith("-", max(0, start - 1), start) and not (
             start > 1 and _carries_hyphen(text[start - 2])

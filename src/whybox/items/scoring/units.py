@@ -55,7 +55,7 @@ def unit_named(written: str) -> Unit:
 
 @lru_cache(maxsize=256)
 def after_pattern(units: tuple[Unit, ...]) -> re.Pattern[str]:
-    """Pattern of a unit behind a number: an optional bracket, blank or hyphen, the longest form first, then no letter."""
+    """Pattern of a unit behind a number: an optional bracket, blank or hyphen, longest form first, no letter after."""
     forms = sorted((form for unit in units for form in unit.after), key=len, reverse=True)
     latin = "|".join(re.escape(form) for form in forms if form.isascii())
     other = "|".join(re.escape(form) for form in forms if not form.isascii())
