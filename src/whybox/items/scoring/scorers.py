@@ -113,10 +113,10 @@ class FalsePremiseScorer:
 
 
 _ENGLISH_YES_NO = re.compile(
-    r"(?:(?:the |final )*answer(?: is)?[ :]*)?[\"“(]*(?P<said>yes|yeah|yep|no|nope)[\")”]*(?: indeed| sir)?"
+    r"(?:(?:the |final )*answer(?: is)?[ :]*)?[\"“(]*(?P<said>yes|yeah|yep|no|nope)[\")”]*(?: indeed| sir)?(?: -.*)?"
 )
 _CHINESE_NO = re.compile(
-    r"(?:不可以|不能|不行|不是|不会|不需要|不用|不允许|不对|没有|否|不)(?!知道|清楚|确定|明|了解|详)"
+    r"(?:不可以|不能|不行|不是|不会|不需要|不用|不允许|不对|没有|否|不)(?!知道|清楚|确定|明|了解|详|规定|提|说|写|信息|相关)"
 )
 _CHINESE_YES = re.compile(r"(?:可以|能|是的?|对的?|会|需要|允许|行|有)(?!不|没|人|时|关|些|可能)")
 _CHINESE_HEAD = re.compile(r"[\s\W]*(?:答案)?[是为:\s]*[\"“]*")

@@ -60,6 +60,6 @@ def after_pattern(units: tuple[Unit, ...]) -> re.Pattern[str]:
     latin = "|".join(re.escape(form) for form in forms if form.isascii())
     other = "|".join(re.escape(form) for form in forms if not form.isascii())
     return re.compile(
-        r"\)?[ \t]*-?[ \t]*(?:(?:full|calendar|whole|consecutive)[ \t]+|整)?"
+        r"\)?[ \t]*[-(]?[ \t]*(?:(?:full|calendar|whole|consecutive)[ \t]+|整)?"
         rf"(?:(?P<latin>{latin})(?![^\W\d_])|(?P<other>{other}))(?!半)"
     )
