@@ -20,7 +20,7 @@ from jaxtyping import Shaped, UInt8
 
 from whybox.errors import FormatError, ModelNotFound, UnsupportedError
 from whybox.formats.blocks import SAFETENSORS_TYPES, TensorType, decode, stored
-from whybox.formats.folder import describe, inside, is_safetensors, mapped, sha256_of
+from whybox.formats.folder import HEAD_BYTES, describe, inside, mapped, sha256_of
 from whybox.formats.json_text import MOST_JSON_BYTES, parse_object, read_object
 from whybox.formats.tensors import TensorInfo, TypeShare, find, require_disjoint, require_inside, type_shares
 
@@ -28,6 +28,7 @@ CONFIG = "config.json"
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 MOST_DIMENSIONS = 8
+MOST_NAME = 1024
 
 _LENGTH = Struct("<Q")
 _SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
@@ -143,8 +144,8 @@ def _indexed(folder: Path) -> Mapping[Path, frozenset[str]]:
         )
     promised: dict[str, set[str]] = {}
     for tensor, name in weight_map.items():
-        if not isinstance(name, str):
-            raise FormatError(folder / INDEX, f"weight_map[{tensor!r}]", "a file name", type(name).__name__)
+        if not isinstance(name, str) or len(tensor) > MOST_NAME:
+            raise FormatError(folder / INDEX, f"weight_map[{tensor[:40]!r}]", "a file name", type(name).__name__)
         promised.setdefault(name, set()).add(tensor)
     # Every name is judged before the first file is opened.
     return {inside(folder, name, f"weight_map of {INDEX}"): frozenset(promised[name]) for name in sorted(promised)}
@@ -164,14 +165,7 @@ def _agree(file: Path, promised: frozenset[str] | None, found: Sequence[TensorIn
 
 
 def _read_header(path: Path, data: mmap.mmap) -> tuple[TensorInfo, ...]:
-    head = data[:64]
-    limit = min(len(data) - _LENGTH.size, MOST_JSON_BYTES)
-    length = int(_LENGTH.unpack(head[: _LENGTH.size])[0]) if limit >= 0 else 0
-    if limit >= 2 and not is_safetensors(head) and length > limit:
-        raise FormatError(path, "start", "a header length, then '{'", describe(head), "give a safetensors file")
-    if not 2 <= length <= limit:
-        raise FormatError(path, "header length", f"from 2 to {max(limit, 2)}", str(length), "download the file again")
-    start = _LENGTH.size + length
+    start = _header_end(path, data)
     header = parse_object(data[_LENGTH.size : start], path, "header")
     tensors = tuple(_read_entry(path, n, entry, start) for n, entry in header.items() if n != "__metadata__")
     require_inside(tensors, path, len(data))
@@ -180,9 +174,22 @@ def _read_header(path: Path, data: mmap.mmap) -> tuple[TensorInfo, ...]:
     return tuple(sorted(tensors, key=lambda tensor: tensor.offset))
 
 
+def _header_end(path: Path, data: mmap.mmap) -> int:
+    if len(data) < _LENGTH.size + len("{}"):
+        raise FormatError(path, "file size", "at least 10 bytes", str(len(data)), "download the file again")
+    length = int(_LENGTH.unpack_from(data)[0])
+    limit = min(len(data) - _LENGTH.size, MOST_JSON_BYTES)
+    if length <= limit:
+        return _LENGTH.size + length
+    found = describe(data[:HEAD_BYTES])
+    raise FormatError(path, "header length", f"at most {limit:,}", f"{length:,} ({found})", "download the file again")
+
+
 def _read_entry(path: Path, name: str, entry: object, start: int) -> TensorInfo:
+    if len(name) > MOST_NAME:
+        raise FormatError(path, "tensor name", f"at most {MOST_NAME} characters", f"{len(name)}: {name[:40]!r}…")
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
-        found = ", ".join(entry) if isinstance(entry, dict) else type(entry).__name__
+        found = ", ".join(entry)[:80] if isinstance(entry, dict) else type(entry).__name__
         raise FormatError(path, f"tensor {name!r}", "dtype, shape and data_offsets", found or "nothing")
     kind = _kind(path, name, entry["dtype"])
     shape = _whole_numbers(path, f"shape of {name!r}", entry["shape"], most=MOST_DIMENSIONS)

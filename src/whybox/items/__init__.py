@@ -1,0 +1,1 @@
+"""Data and text of a test: the case file, seeded generators, deterministic scorers."""
