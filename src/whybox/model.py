@@ -13,13 +13,14 @@ from whybox.engine.sampling import GREEDY, Decoding, choose
 from whybox.engine.trace import Cache, Change, Engine, Trace, Wish, log_softmax
 from whybox.errors import PromptError, UsageError
 from whybox.formats import GgufFile, WeightFile, open_weights
-from whybox.items.case import CaseInstance
+from whybox.items.instance import CaseInstance
 from whybox.spec import Spec
 from whybox.text import chat
 from whybox.text import join as joining
 from whybox.text import prompt as prompts
 from whybox.text.prompt import Prompt
 from whybox.text.tokenizer import Tokenizer
+from whybox.text.view import readable
 from whybox.weights import Weights
 
 Array = np.ndarray
@@ -102,10 +103,11 @@ class Model:
                 return what
             case str():
                 return prompts.from_text(self.tokenizer, what)
-            case CaseInstance() if what.messages is not None:
-                return chat.from_messages(self.tokenizer, what.messages, join=what.join)
+            case CaseInstance() if what.messages:
+                return chat.from_messages(self.tokenizer, _turns(what), join=what.join)
             case CaseInstance():
-                return prompts.from_parts(self.tokenizer, what.raw_parts, what.join)
+                raw = [prompts.Part(part.name, part.text) for part in what.raw_parts]
+                return prompts.from_parts(self.tokenizer, raw, what.join)
             case [int(), *_]:
                 return prompts.from_ids(self.tokenizer, [int(i) for i in what])
             case [dict(), *_]:
@@ -124,7 +126,10 @@ class Model:
         prompt = self.prompt(what)
         self._require_fits(len(prompt.ids))
         trace = self.engine.run(prompt.ids, see, edits, tail=tail)
-        return replace(trace, prompt=prompt, label=self.tokenizer.label)
+        return replace(trace, prompt=prompt, label=self._label)
+
+    def _label(self, token: int) -> str:
+        return readable(self.tokenizer.token_bytes(token).decode(errors="replace"))
 
     def _require_fits(self, length: int) -> None:
         if length == 0:
@@ -165,7 +170,7 @@ class Model:
         stopped = bool(ids) and ids[-1] in self.tokenizer.stop_ids
         written = ids[:-1] if stopped else ids
         whole = prompts.extend(self.tokenizer, prompt, written) if written else prompt
-        return Generated(tuple(written), self.tokenizer.text(written), whole, stopped)
+        return Generated(tuple(written), self.tokenizer.decode_bytes(written).decode(errors="replace"), whole, stopped)
 
     def score(self, what: Promptable, answer: str, edits: Sequence[Edit] = ()) -> Scored:
         """log P(answer | prompt) in nats, joined on bytes: prompt and answer are encoded as one text.
@@ -196,6 +201,12 @@ class Model:
         self._require_fits(len(ids))
         tail = None if change.ids is not None else len(trace.rows) + len(change.continuation)
         return replace(self.engine.run(ids, (), (*trace.edits, *change.edits), tail=tail), label=trace.label)
+
+
+def _turns(case: CaseInstance) -> list[dict[str, object]]:
+    return [
+        {"role": m.role, "parts": [{"name": part.name, "text": part.text} for part in m.parts]} for m in case.messages
+    ]
 
 
 def scored(trace: Trace, ids: Sequence[int], start: int) -> Scored:
