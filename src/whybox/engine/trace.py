@@ -162,6 +162,8 @@ class Engine(Protocol):
 
     def fresh_cache(self, length: int) -> Cache: ...
 
+    def unembed(self, residual: Array) -> Array: ...
+
 
 @dataclass
 class Tap:
