@@ -1,18 +1,29 @@
-"""Where the two real models lie on this machine; without one, the tests that need it are skipped with the reason."""
+"""The two real models, for every test that needs one: found on this machine, or pulled once and kept."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
 
-CACHE = Path.home() / ".cache" / "whybox" / "models"
+from whybox import library
+from whybox.errors import InfrastructureError, ModelNotFound
 
 
 def model_path(name: str) -> Path:
-    """The GGUF file of `smollm2` or `gemma3-270m`: from the folders of WHYBOX_MODELS, then the cache."""
-    folders = [Path(folder) for folder in os.environ.get("WHYBOX_MODELS", "").split(os.pathsep) if folder]
-    for folder in (*folders, CACHE):
-        path = folder / f"{name}.gguf"
-        if path.is_file():
-            return path
-    pytest.skip(f"{name}.gguf is in no folder of WHYBOX_MODELS and not in {CACHE}")
+    """The GGUF file of `smollm2` or `gemma3-270m`: from WHYBOX_MODELS or the cache, else pulled as a user would.
+
+    With WHYBOX_TEST_OFFLINE=1 nothing is pulled: the test is skipped with that reason.
+    """
+    offline = os.environ.get("WHYBOX_TEST_OFFLINE") == "1"
+    try:
+        return _located(name, not offline)
+    except ModelNotFound:
+        pytest.skip(f"{name} is not on this machine, and WHYBOX_TEST_OFFLINE forbids to pull it")
+    except InfrastructureError as problem:
+        pytest.fail(f"{problem.cause}\n{problem.remedy}\nSet WHYBOX_TEST_OFFLINE=1 to skip tests that need models.")
+
+
+@cache
+def _located(name: str, download: bool) -> Path:
+    return library.locate(name, download=download)

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, PretrainedConfig, PreTrainedModel
-from whybox.formats import open_weights
 
 from whybox import families, weights
 from whybox.engine.reference import ReferenceEngine
+from whybox.formats import open_weights
 
 IDS = (3, 17, 5, 2, 11, 23, 7, 5, 29, 1, 13, 19)
 

@@ -1,6 +1,6 @@
 """A model, opened: text in, traces out. The one door through which everything above runs a model."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,18 +14,17 @@ from whybox.engine.trace import Cache, Change, Engine, Trace, Wish, log_softmax
 from whybox.errors import PromptError, UsageError
 from whybox.formats import GgufFile, WeightFile, open_weights
 from whybox.items.instance import CaseInstance
+from whybox.library import Progress
 from whybox.spec import Spec
 from whybox.text import chat
 from whybox.text import join as joining
 from whybox.text import prompt as prompts
 from whybox.text.prompt import Prompt
 from whybox.text.tokenizer import Tokenizer
-from whybox.text.view import readable
 from whybox.weights import Weights
 
 Array = np.ndarray
-Promptable = Prompt | str | Sequence[int] | Sequence[dict[str, object]] | CaseInstance
-_KEEP_WHOLE = 64  # tokens whose full logits a trace keeps when nothing else is asked
+Promptable = Prompt | str | CaseInstance | Sequence[int] | Sequence[Mapping[str, object]]
 
 
 def open_model(
@@ -34,6 +33,7 @@ def open_model(
     precision: str = "fp32",
     accept_keys: Collection[str] = (),
     allow_long: bool = False,
+    progress: Progress | None = None,
 ) -> "Model":
     """A model by alias, path or `hf:org/name`.
 
@@ -42,7 +42,7 @@ def open_model(
     """
     _require(engine, ("auto", "numpy"), "engine")
     _require(precision, ("fp32", "fp64"), "precision")
-    file = open_weights(library.locate(name))
+    file = open_weights(library.locate(name, progress=progress))
     spec, rules = families.describe(file, accept_keys)
     loaded = weights.load(file, spec, rules)
     if precision == "fp64":
@@ -98,22 +98,25 @@ class Model:
 
     def prompt(self, what: Promptable) -> Prompt:
         """Ids, bytes, segments and spans of a text, a list of messages, a case instance or ids."""
-        match what:
-            case Prompt():
-                return what
-            case str():
-                return prompts.from_text(self.tokenizer, what)
-            case CaseInstance() if what.messages:
-                return chat.from_messages(self.tokenizer, _turns(what), join=what.join)
-            case CaseInstance():
-                raw = [prompts.Part(part.name, part.text) for part in what.raw_parts]
-                return prompts.from_parts(self.tokenizer, raw, what.join)
-            case [int(), *_]:
-                return prompts.from_ids(self.tokenizer, [int(i) for i in what])
-            case [dict(), *_]:
-                return chat.from_messages(self.tokenizer, what)
-            case _:
-                raise PromptError("the prompt is empty", "give a text, a list of messages or a list of ids")
+        if isinstance(what, Prompt):
+            return what
+        if isinstance(what, str):
+            return prompts.from_text(self.tokenizer, what)
+        if isinstance(what, CaseInstance):
+            return self._of_case(what)
+        messages = [message for message in what if isinstance(message, Mapping)]
+        ids = [int(token) for token in what if isinstance(token, int | np.integer)]
+        if ids and len(ids) == len(what):
+            return prompts.from_ids(self.tokenizer, ids)
+        if messages and len(messages) == len(what):
+            return chat.from_messages(self.tokenizer, messages)
+        raise PromptError("expected a text, a list of messages or a list of ids, found neither")
+
+    def _of_case(self, case: CaseInstance) -> Prompt:
+        if case.is_raw:
+            return prompts.from_parts(self.tokenizer, case.raw_parts, case.join)
+        turns = [{"role": message.role, "parts": message.parts} for message in case.messages]
+        return chat.from_messages(self.tokenizer, turns, join=case.join)
 
     def run(
         self, what: Promptable, see: Iterable[Wish] = (), edits: Sequence[Edit] = (), tail: int | None = None
@@ -126,10 +129,7 @@ class Model:
         prompt = self.prompt(what)
         self._require_fits(len(prompt.ids))
         trace = self.engine.run(prompt.ids, see, edits, tail=tail)
-        return replace(trace, prompt=prompt, label=self._label)
-
-    def _label(self, token: int) -> str:
-        return readable(self.tokenizer.token_bytes(token).decode(errors="replace"))
+        return replace(trace, prompt=prompt, label=self.tokenizer.label)
 
     def _require_fits(self, length: int) -> None:
         if length == 0:
@@ -170,7 +170,7 @@ class Model:
         stopped = bool(ids) and ids[-1] in self.tokenizer.stop_ids
         written = ids[:-1] if stopped else ids
         whole = prompts.extend(self.tokenizer, prompt, written) if written else prompt
-        return Generated(tuple(written), self.tokenizer.decode_bytes(written).decode(errors="replace"), whole, stopped)
+        return Generated(tuple(written), self.tokenizer.text(written), whole, stopped)
 
     def score(self, what: Promptable, answer: str, edits: Sequence[Edit] = ()) -> Scored:
         """log P(answer | prompt) in nats, joined on bytes: prompt and answer are encoded as one text.
@@ -201,12 +201,6 @@ class Model:
         self._require_fits(len(ids))
         tail = None if change.ids is not None else len(trace.rows) + len(change.continuation)
         return replace(self.engine.run(ids, (), (*trace.edits, *change.edits), tail=tail), label=trace.label)
-
-
-def _turns(case: CaseInstance) -> list[dict[str, object]]:
-    return [
-        {"role": m.role, "parts": [{"name": part.name, "text": part.text} for part in m.parts]} for m in case.messages
-    ]
 
 
 def scored(trace: Trace, ids: Sequence[int], start: int) -> Scored:

@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 _SCRIPT = """
 import resource, sys, time
 import numpy
@@ -21,6 +23,7 @@ except WhyboxError as error:
 
 def cost_of_refusal(path: Path) -> tuple[float, int, str]:
     """Seconds, MiB of further memory, and the error with which `path` is refused."""
+    pytest.importorskip("resource", reason="peak memory is read from getrusage, which Windows lacks")
     done = subprocess.run([sys.executable, "-c", _SCRIPT, str(path)], capture_output=True, text=True, timeout=60)
     seconds, mebibytes, name = done.stdout.split()
     return float(seconds), int(mebibytes), name

@@ -2,6 +2,8 @@
 
 import hashlib
 import shutil
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import gguf
@@ -16,6 +18,7 @@ from .conftest import write_small
 from .raw_files import F32, I32, U16, header, scalar, written
 from .raw_files import gguf as whole
 
+Promptly = Callable[[], AbstractContextManager[None]]
 Small = tuple[Path, dict[str, np.ndarray]]
 
 
@@ -195,6 +198,15 @@ def test_types_of_smollm2() -> None:
     assert model.digest() == "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
     assert len(model.tensors) == 272
     assert sum(np.prod(tensor.shape) for tensor in model.tensors.values()) == 134_515_008
+
+
+@pytest.mark.gemma
+def test_the_header_of_a_large_vocabulary_is_quick(promptly: Promptly) -> None:
+    path = model_path("gemma3-270m")
+    with promptly():
+        tokens = open_gguf(path).metadata["tokenizer.ggml.tokens"]
+    assert isinstance(tokens, tuple)
+    assert (len(tokens), tokens[:5]) == (262_144, ("<pad>", "<eos>", "<bos>", "<unk>", "<mask>"))
 
 
 @pytest.mark.gemma

@@ -152,12 +152,13 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, bytes]:
 
 
 def opened_or_refused(path: Path) -> bool:
-    """Whether it opens (then every tensor can be read, or is refused); any other error goes up."""
+    """Whether it opens, with every tensor inside the file and readable; any error of another kind goes up."""
     try:
         model = open_gguf(path)
         for name, tensor in model.tensors.items():
             with np.errstate(all="ignore"):
                 assert model.read(name).shape == tensor.shape
+            assert 0 < tensor.offset <= tensor.end <= path.stat().st_size
     except WhyboxError:
         return False
     return True
@@ -174,17 +175,17 @@ def test_every_shorter_file_is_refused(whole: tuple[Path, bytes]) -> None:
 damage = st.lists(st.tuples(st.integers(0, 2**16), st.integers(0, 255)), min_size=1, max_size=6)
 
 
-@settings(max_examples=400, deadline=1000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=400, deadline=5000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(damage)
 def test_flipped_bytes_open_or_are_refused(whole: tuple[Path, bytes], damage: list[tuple[int, int]]) -> None:
     path, content = whole
     damaged = bytearray(content)
     for at, value in damage:
         damaged[at % len(damaged)] = value
-    assert opened_or_refused(written(path, bytes(damaged))) in (True, False)
+    opened_or_refused(written(path, bytes(damaged)))
 
 
-@settings(max_examples=200, deadline=1000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=200, deadline=5000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(0, 2**16), st.integers(0, 64), st.binary(max_size=16))
 def test_bytes_cut_out_or_put_in(whole: tuple[Path, bytes], at: int, gone: int, put: bytes) -> None:
     path, content = whole

@@ -89,6 +89,19 @@ def test_peak_memory_is_linear() -> None:
     assert large < 2048 * 2048 * 4 / 4
 
 
+def test_eight_thousand_tokens_in_mebibytes() -> None:
+    """Stored, the scores of one head are 256 MiB in float32; tiled, what exists at once is a few."""
+    n, rng = 8192, np.random.default_rng(0)
+    query, key = (rng.normal(size=(n, 1, 64)).astype(np.float32) for _ in range(2))
+    spec = Attention(heads=1, kv_heads=1, head_width=64, scale=0.125)
+    tracemalloc.start()
+    flash_attention(query, np.arange(n), tiles(key, key, np.arange(n), 64), spec)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert n * n * 4 == 256 * 2**20
+    assert 2**20 < most < 24 * 2**20, most / 2**20
+
+
 def test_strange_tiles_are_refused() -> None:
     query, key, value, _ = drawn(3)
     with pytest.raises(UsageError, match="at least 1 slot"):

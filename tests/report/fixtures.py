@@ -55,9 +55,7 @@ def segment_row(row: dict[str, Any]) -> dict[str, Any]:
 def heads(most: int) -> list[dict[str, Any]]:
     ranked = sorted(MEASURED["heads"], key=lambda h: -abs(h["effect"]))
     sizes = [abs(h["effect"]) for h in ranked]
-    return [
-        {**h, "null_percentile": sum(s < abs(h["effect"]) for s in sizes) / len(sizes)} for h in ranked[:most]
-    ]
+    return [{**h, "null_percentile": sum(s < abs(h["effect"]) for s in sizes) / len(sizes)} for h in ranked[:most]]
 
 
 def why_data(**changes: Any) -> dict[str, Any]:
@@ -109,8 +107,8 @@ def why_data(**changes: Any) -> dict[str, Any]:
                     "shams": {"n": 21, "flipped": 0, "p": 1 / 22, "after": SHAMS},
                 }
             ],
-            "because": "The evidence alone is answered right (LD +1.59); with both documents the decision row gives doc2 "
-            "0.35 of the attention that its length would give it, and boosting exactly that reading flips the answer.",
+            "because": "The evidence alone is answered right (LD +1.59); with both documents the decision row gives "
+            "doc2 0.35 of the attention that its length would give it, and boosting that reading flips the answer.",
             "would_change_my_mind": "A sham span whose boost flips the answer as well, or fewer than 8 of 9 variants "
             "that flip.",
             "scope": "variants",
@@ -139,7 +137,7 @@ def tried(what: str, effect: float | None, flips: bool | None, answer: str | Non
 
 TRIED = [
     tried("boost decision → doc2", 2.135, True, "Refundries are paid within 7 days.", interval=[1.79, 2.52]),
-    tried("boost heads 18.7 18.8 20.1 22.4 → doc2", 2.125, True, "A refund is only available for 7 days after the exchange."),
+    tried("boost heads 18.7 18.8 20.1 22.4 → doc2", 2.125, True, "A refund is only available for 7 days after that."),
     tried("cut decision → doc1", 3.064, True, "A refund is only available for 7 days."),
     tried("cut heads 22.4 23.0 23.2 → doc1", 2.156, True, "A refund is only available for 7 days."),
     tried("cut decision → doc2", -3.510, False, "A refund is only available for 30 days."),

@@ -71,7 +71,7 @@ class Cursor:
             start = at + 8
             if start > size or (at := start + unpack(data, at)[0]) > size:
                 self.at = start - 8
-                self.text(f"{field}[{index}]", size)
+                self.text(f"{field}[{index}]", size)  # reads the same string with care, and raises
             try:
                 found.append(data[start:at].decode())
             except UnicodeDecodeError:

@@ -54,6 +54,14 @@ def regular_file(path: Path) -> Path:
     raise FormatError(path, "path", "a regular file", "a folder" if stat.S_ISDIR(mode) else "a special file")
 
 
+def is_folder(path: Path) -> bool:
+    """Whether the path leads to a folder; one that cannot be looked at is refused."""
+    try:
+        return path.is_dir()
+    except OSError as error:  # no permission, a name too long
+        raise FormatError(path, "path", "a readable file or folder", str(error)) from error
+
+
 def head_of(path: Path) -> bytes:
     """The first bytes of a regular file."""
     try:

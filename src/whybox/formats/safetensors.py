@@ -20,7 +20,7 @@ from jaxtyping import Shaped, UInt8
 
 from whybox.errors import FormatError, ModelNotFound, UnsupportedError
 from whybox.formats.blocks import SAFETENSORS_TYPES, TensorType, decode, stored
-from whybox.formats.folder import HEAD_BYTES, describe, inside, mapped, sha256_of
+from whybox.formats.folder import HEAD_BYTES, describe, inside, is_folder, mapped, sha256_of
 from whybox.formats.json_text import MOST_JSON_BYTES, parse_object, read_object
 from whybox.formats.tensors import TensorInfo, TypeShare, find, require_disjoint, require_inside, type_shares
 
@@ -83,13 +83,12 @@ def open_safetensors(path: str | Path) -> SafetensorsFile:
     Raises FormatError (field, expected, found), UnsupportedError (pickles, dtypes), ModelNotFound.
     """
     path = Path(path)
+    if is_folder(path):
+        return _opened(path, path, _files_of(path))
     shard = _SHARD.fullmatch(path.name) is not None and (path.parent / INDEX).exists()
-    folder = path if path.is_dir() else path.parent
-    if path.is_dir() or shard or path.name == INDEX:
-        files = _files_of(folder, sharded=shard or path.name == INDEX)
-    else:
-        files = {path: None}
-    return _opened(path, folder, files)
+    if shard or path.name == INDEX:
+        return _opened(path, path.parent, _indexed(path.parent))
+    return _opened(path, path.parent, {path: None})
 
 
 def _opened(path: Path, folder: Path, files: Mapping[Path, frozenset[str] | None]) -> SafetensorsFile:
@@ -103,17 +102,18 @@ def _opened(path: Path, folder: Path, files: Mapping[Path, frozenset[str] | None
     present = (folder / CONFIG).is_symlink() or (folder / CONFIG).exists()
     config = inside(folder, CONFIG, CONFIG) if present else None
     metadata = read_object(config, CONFIG) if config else {}
-    frozen = MappingProxyType
-    return SafetensorsFile(path, frozen(dict(metadata)), frozen(tensors), frozen(maps), config)
+    return SafetensorsFile(
+        path, MappingProxyType(dict(metadata)), MappingProxyType(tensors), MappingProxyType(maps), config
+    )
 
 
 # Which files
 
 
-def _files_of(folder: Path, sharded: bool) -> Mapping[Path, frozenset[str] | None]:
+def _files_of(folder: Path) -> Mapping[Path, frozenset[str] | None]:
     """The weight files of a folder, each with the tensors that the index promises in it (None: no index)."""
     names = sorted(path.name for path in folder.glob("*.safetensors"))
-    if SINGLE in names and not sharded:
+    if SINGLE in names:
         return {inside(folder, SINGLE, SINGLE): None}
     if (folder / INDEX).exists():
         return _indexed(folder)
@@ -139,9 +139,8 @@ def _indexed(folder: Path) -> Mapping[Path, frozenset[str]]:
     index = read_object(inside(folder, INDEX, INDEX), INDEX)
     weight_map = index.get("weight_map")
     if not isinstance(weight_map, dict) or not weight_map:
-        raise FormatError(
-            folder / INDEX, "weight_map", "an object of tensor name → file name", type(weight_map).__name__
-        )
+        found = type(weight_map).__name__
+        raise FormatError(folder / INDEX, "weight_map", "an object of tensor name → file name", found)
     promised: dict[str, set[str]] = {}
     for tensor, name in weight_map.items():
         if not isinstance(name, str) or len(tensor) > MOST_NAME:
@@ -196,10 +195,8 @@ def _read_entry(path: Path, name: str, entry: object, start: int) -> TensorInfo:
     span = _whole_numbers(path, f"data_offsets of {name!r}", entry["data_offsets"], most=2)
     size = math.prod(shape) * kind.size
     if len(span) != 2 or span[1] - span[0] != size:
-        shown = " × ".join(map(str, shape)) or "1"
-        raise FormatError(
-            path, f"data_offsets of {name!r}", f"a span of {shown} × {kind.size} = {size} bytes", str(span)
-        )
+        shown = " × ".join(map(str, (*shape, kind.size)))
+        raise FormatError(path, f"data_offsets of {name!r}", f"a span of {shown} = {size} bytes", str(span))
     return TensorInfo(name, shape, kind.name, size, start + span[0], path)
 
 
@@ -230,6 +227,5 @@ def _require_whole(tensors: Iterable[TensorInfo], path: Path, start: int, size: 
     edges = [start, *(edge for tensor in ordered for edge in (tensor.offset, tensor.end)), size]
     for end, begin in list(pairwise(edges))[::2]:
         if begin != end:
-            raise FormatError(
-                path, "data", f"tensors side by side, one from byte {end}", f"{begin - end} bytes of none"
-            )
+            expected = f"tensors side by side, one that starts at byte {end}"
+            raise FormatError(path, "data", expected, f"{begin - end} bytes that belong to none")

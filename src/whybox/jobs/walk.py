@@ -129,9 +129,7 @@ def _layer(trace: Trace, index: int, lang: Lang) -> Stage:
 
 def _exit(trace: Trace, lang: Lang) -> Iterator[Stage]:
     final, logits = trace["final"], trace["logits"]
-    yield Stage(
-        name=say("final", lang), site="final", shape=_shape("q c", final), numbers={"rms": _rms(final[-1])}
-    )
+    yield Stage(name=say("final", lang), site="final", shape=_shape("q c", final), numbers={"rms": _rms(final[-1])})
     note = say("logits.tied" if trace.spec.tied else "logits.own", lang)
     numbers = {"largest": float(logits[-1].max()), "smallest": float(logits[-1].min())}
     yield Stage(name=say("logits", lang), site="logits", shape=_shape("q v", logits), numbers=numbers, note=note)

@@ -65,7 +65,7 @@ def split_heads(x: Float[np.ndarray, "*b q c"], heads: int) -> Float[np.ndarray,
     return np.swapaxes(x.reshape(*x.shape[:-1], heads, _width(x.shape[-1], heads)), -3, -2)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Attended:
     """The stages of one attention, in order."""
 

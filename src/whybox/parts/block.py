@@ -29,7 +29,7 @@ class Sublayer:
     after: RowMap = unchanged
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Written:
     """What a block did: the two writes, exactly as added, and the stream after each.
 

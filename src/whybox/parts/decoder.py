@@ -22,7 +22,7 @@ from whybox.spec import Activation, Attention, Layout
 EPS = 1e-6
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Block:
     """The weights of one block, [out in]."""
 
@@ -37,7 +37,7 @@ class Block:
     mlp_gain: Float[np.ndarray, "c"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Decoder:
     """Embedding (also the head), blocks, the gain of the last norm, and the number of heads."""
 

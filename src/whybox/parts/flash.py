@@ -17,7 +17,7 @@ from whybox.parts.softmax import Running, nothing_seen
 from whybox.spec import Attention
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tile:
     """Some slots of the key side, wherever they lie."""
 

@@ -14,7 +14,7 @@ from whybox.errors import CapacityError, UsageError
 from whybox.parts.flash import Tile
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Pool:
     """n blocks of s slots, shared by all sequences. `free`: blocks nobody owns, in the order they will be given."""
 

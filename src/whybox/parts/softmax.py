@@ -57,7 +57,7 @@ def online_softmax(scores: Float[np.ndarray, "k"]) -> Float[np.ndarray, "k"]:
     return np.zeros_like(scores) if total == 0 else np.exp(scores - peak) / total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Running:
     """What is kept of a row of scores while its keys arrive in tiles: peak, sum and the mixed values so far."""
 

@@ -5,7 +5,7 @@ number that was not obtained is null beside a sibling `<name>_reason` that says 
 """
 
 import json
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -21,7 +21,7 @@ class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
 
     @model_validator(mode="after")
-    def _null_has_a_reason(self) -> Self:
+    def _null_has_a_reason(self) -> "Part":
         values = dict(self)
         for reason in (name for name in values if name.endswith("_reason")):
             name = reason.removesuffix("_reason")
@@ -59,15 +59,20 @@ class Document(Part):
     seed: int
     took_s: float = Field(ge=0)
 
+    @classmethod
+    def identity(cls) -> SchemaId:
+        """Name and version of this document's schema."""
+        return SchemaId(name=cls.NAME, version=cls.VERSION)
+
     @model_validator(mode="before")
     @classmethod
     def _own_schema(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        return {"schema": {"name": cls.NAME, "version": cls.VERSION}} | data
+        return {"schema": cls.identity()} | data
 
     @model_validator(mode="after")
-    def _is_this_schema(self) -> Self:
+    def _is_this_schema(self) -> "Document":
         found = (self.schema_.name, self.schema_.version)
         if found != (self.NAME, self.VERSION):
             raise ValueError(f"expected schema {self.NAME} version {self.VERSION}, found {found[0]} version {found[1]}")
@@ -329,7 +334,7 @@ class PatternMap(Part):
     values: tuple[tuple[float | None, ...], ...]
 
     @model_validator(mode="after")
-    def _rectangular(self) -> Self:
+    def _rectangular(self) -> "PatternMap":
         if len(self.values) != len(self.rows) or any(len(row) != len(self.columns) for row in self.values):
             raise ValueError(f"expected {len(self.rows)} rows of {len(self.columns)} values")
         return self
@@ -366,7 +371,7 @@ class WhyDocument(Document):
     provenance: Provenance
 
     @model_validator(mode="after")
-    def _segments_exist(self) -> Self:
+    def _segments_exist(self) -> "WhyDocument":
         known = {segment.name for segment in self.prompt.segments}
         named = [row.name for row in self.segments] + list(self.prompt.evidence)
         if unknown := sorted(set(named) - known):

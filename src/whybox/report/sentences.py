@@ -49,6 +49,15 @@ def effect(value: float | None, noise: float, lang: Lang, bounds: tuple[float, f
     return number(value, signed=True) + (f" {interval(bounds)}" if bounds else "")
 
 
+def tone_of(effect: float | None, noise: float) -> str:
+    """Whether a change hurts or helps the right answer, lies in the floor, or was not obtained."""
+    if effect is None:
+        return "undefined"
+    if below(effect, noise):
+        return "floor"
+    return "helps" if effect > 0 else "hurts"
+
+
 def evidence_finding(document: WhyDocument, lang: Lang) -> str:
     """Which cut changed the metric most, beside the share of attention it had."""
     metric = document.metric.name

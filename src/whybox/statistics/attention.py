@@ -18,7 +18,7 @@ def entropy(pattern: Float[np.ndarray, "h q k"], visible: Bool[np.ndarray, "q k"
     """H = −Σ a ln a over visible keys, nats, with 0·ln 0 = 0. Rows that see nothing are undefined."""
     a = np.where(visible, pattern, 0).astype(np.float64)
     logs = np.log(a, out=np.zeros_like(a), where=a > 0)
-    return _rows(-(a * logs).sum(axis=-1) + 0.0, visible.any(axis=-1))
+    return _rows(-(a * logs).sum(axis=-1) + 0.0, _seen(visible))
 
 
 def normalised_entropy(
@@ -39,7 +39,7 @@ def mass_where(
     pattern: Float[np.ndarray, "h q k"], visible: Bool[np.ndarray, "q k"], chosen: Bool[np.ndarray, "q k"]
 ) -> Shaped[MaskedArray, "h q"]:
     """Σ A over the visible keys that are chosen for each query; undefined where nothing is visible."""
-    return _rows(np.where(visible & chosen, pattern, 0).sum(axis=-1, dtype=np.float64), visible.any(axis=-1))
+    return _rows(np.where(visible & chosen, pattern, 0).sum(axis=-1, dtype=np.float64), _seen(visible))
 
 
 def sink_share(pattern: Float[np.ndarray, "h q k"], visible: Bool[np.ndarray, "q k"]) -> Shaped[MaskedArray, "h q"]:
@@ -68,7 +68,7 @@ def local_mass(
 def mean_distance(pattern: Float[np.ndarray, "h q k"], visible: Bool[np.ndarray, "q k"]) -> Shaped[MaskedArray, "h q"]:
     """Σ A (q − k) in tokens; absolute distance where keys after the query are visible (bidirectional arrays)."""
     a = np.where(visible, pattern, 0).astype(np.float64)
-    return _rows((a * np.abs(_distance(visible))).sum(axis=-1), visible.any(axis=-1))
+    return _rows((a * np.abs(_distance(visible))).sum(axis=-1), _seen(visible))
 
 
 def without_first_key(pattern: Float[np.ndarray, "h q k"]) -> Float[np.ndarray, "h q k"]:
@@ -79,10 +79,14 @@ def without_first_key(pattern: Float[np.ndarray, "h q k"]) -> Float[np.ndarray, 
     return np.divide(rest, total, out=np.zeros_like(rest), where=total > 0)
 
 
+def _seen(visible: Bool[np.ndarray, "q k"]) -> Bool[np.ndarray, "q"]:
+    return np.asarray(visible.any(axis=-1))
+
+
 def judged(visible: Bool[np.ndarray, "q k"]) -> Bool[np.ndarray, "q"]:
     """Queries over which a head is judged: from the 9th on (short texts: from the 2nd on), and seeing something."""
     rows = np.arange(len(visible))
-    return (rows >= (JUDGED_FROM if len(visible) >= SHORT else 1)) & visible.any(axis=-1)
+    return (rows >= (JUDGED_FROM if len(visible) >= SHORT else 1)) & _seen(visible)
 
 
 def summary(pattern: Float[np.ndarray, "h q k"], visible: Bool[np.ndarray, "q k"]) -> Mapping[str, list[float | None]]:

@@ -58,46 +58,25 @@ def test_letters_fold_as_the_whole_text_would(text: str) -> None:
     assert fold(text).text == digits_ascii
 
 
-@pytest.mark.parametrize(
-    ("run", "value"),
-    [
-        ("seven", 7),
-        ("twenty-one", 21),
-        ("twenty one", 21),
-        ("one hundred", 100),
-        ("a hundred and five", 105),
-        ("seven thirty", None),
-        ("zero", 0),
-        ("ninety nine", 99),
-        ("hundred", 100),
-        ("two hundred", 200),
-    ],
-)
+ENGLISH = {"zero": 0, "seven": 7, "twenty-one": 21, "twenty one": 21, "ninety nine": 99, "hundred": 100}
+ENGLISH_HUNDREDS = {"one hundred": 100, "a hundred and five": 105, "two hundred": 200}
+CHINESE = {"零": 0, "两": 2, "七": 7, "十": 10, "十七": 17, "七十": 70, "二十一": 21}
+CHINESE_HUNDREDS = {"百": 100, "一百": 100, "一百零五": 105, "一百二十": 120}
+
+
+@pytest.mark.parametrize(("run", "value"), [*ENGLISH.items(), *ENGLISH_HUNDREDS.items(), ("seven thirty", None)])
 def test_english_numerals(run: str, value: int | None) -> None:
     assert english_value(run) == value
 
 
-@pytest.mark.parametrize(
-    ("run", "value"),
-    [
-        ("零", 0),
-        ("七", 7),
-        ("十", 10),
-        ("十七", 17),
-        ("七十", 70),
-        ("二十一", 21),
-        ("一百", 100),
-        ("百", 100),
-        ("两", 2),
-        ("一百零五", 105),
-        ("一百二十", 120),
-        ("七千", None),
-        ("二〇二四", None),
-        ("万", None),
-    ],
-)
-def test_chinese_numerals(run: str, value: int | None) -> None:
+@pytest.mark.parametrize(("run", "value"), [*CHINESE.items(), *CHINESE_HUNDREDS.items()])
+def test_chinese_numerals(run: str, value: int) -> None:
     assert chinese_value(run) == value
+
+
+@pytest.mark.parametrize("run", ["七千", "二〇二四", "万", "十七七"])
+def test_chinese_runs_that_are_no_number_up_to_hundreds(run: str) -> None:
+    assert chinese_value(run) is None
 
 
 def test_every_chinese_number_below_one_hundred_reads_back() -> None:
