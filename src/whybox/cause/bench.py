@@ -33,7 +33,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class Settings:
-    """How answers are written: the case's own decoding, its limit of tokens, and a penalty on repeated ids (1: none)."""
+    """How answers are written: decoding, limit of tokens, and a penalty on repeated ids (1: none)."""
 
     decoding: Decoding = GREEDY
     limit: int = 32
@@ -135,7 +135,7 @@ def first_felt(edit: Edit) -> int:
 
 
 def penalised(logits: Array, seen: Sequence[int], penalty: float) -> Array:
-    """Repetition penalty (arXiv 1909.05858): the logit of an id seen before is divided by it, multiplied if negative."""
+    """Repetition penalty (arXiv 1909.05858): an id seen before has its logit divided by it, multiplied if negative."""
     if penalty == 1.0:
         return logits
     where = np.unique(np.asarray(seen, np.int64))

@@ -114,4 +114,5 @@ def mention(text: str, answer: str) -> int | None:
 
 def shared(first: Ids, second: Ids) -> int:
     """Number of leading ids that two sequences share."""
-    return next((i for i, (a, b) in enumerate(zip(first, second, strict=False)) if a != b), min(len(first), len(second)))
+    pairs = zip(first, second, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 
-from whybox.items.instance import CaseInstance, Part
+from whybox.items.instance import CaseInstance
+from whybox.text.prompt import Part
 
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s)\s*|[。！？；]\s*|\n+|$)", re.DOTALL)
 _ALL_ORDERS = 3  # up to here every order is run, beyond it a Williams square

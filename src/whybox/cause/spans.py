@@ -34,7 +34,8 @@ def stretches(segments: Sequence[Segment]) -> tuple[Stretch, ...]:
         if segment.start < segment.end:
             named.setdefault(_group(segment), []).append(segment)
     return tuple(
-        Stretch(name, _kind(found[0].kind), tuple(range(s.start, s.end) for s in found)) for name, found in named.items()
+        Stretch(name, _kind(pieces[0].kind), tuple(range(s.start, s.end) for s in pieces))
+        for name, pieces in named.items()
     )
 
 
