@@ -70,11 +70,6 @@ def head_effects(bench: Bench, base: Base, keys: Sequence[int]) -> dict[tuple[in
     }
 
 
-def runs_of(stretch: Stretch, base: Base) -> int:
-    """How many runs `segment_effects` will make."""
-    return 3 + len(_null_spans(stretch, base))
-
-
 def _cut_from(bench: Bench, base: Base, keys: Sequence[int]) -> Effect:
     return _effect(bench, base, [Edge("cut", tuple(keys)).from_row(base.decision.row)])
 

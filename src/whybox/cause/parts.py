@@ -73,6 +73,11 @@ def closed_book(case: CaseInstance, roles: Roles) -> CaseInstance:
     return without(case, (*roles.evidence, *roles.others))
 
 
+def with_fact(case: CaseInstance, question: str, fact: str) -> CaseInstance:
+    """The fact stands right before the question, in its text."""
+    return case.replacing({question: f"{fact}\n{case.part(question).text}"})
+
+
 def without(case: CaseInstance, names: Sequence[str]) -> CaseInstance:
     return case.keeping([part.name for part in case.parts if part.name not in set(names)])
 

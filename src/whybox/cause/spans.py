@@ -27,14 +27,14 @@ class Stretch:
         return self.ranges[0] if len(self.ranges) == 1 else None
 
 
-def stretches(segments: Sequence[Segment]) -> tuple[Stretch, ...]:
-    """Segments as stretches; BOS, template text and joins are one. Sentences that nobody typed stay apart."""
+def stretches(segments: Sequence[Segment], end: int) -> tuple[Stretch, ...]:
+    """Segments of tokens 0 … end − 1; BOS, template text and joins are one. Sentences that nobody typed stay apart."""
     named: dict[str, list[Segment]] = {}
     for segment in segments:
-        if segment.start < segment.end:
+        if segment.start < min(segment.end, end):
             named.setdefault(_group(segment), []).append(segment)
     return tuple(
-        Stretch(name, _kind(pieces[0].kind), tuple(range(s.start, s.end) for s in pieces))
+        Stretch(name, _kind(pieces[0].kind), tuple(range(s.start, min(s.end, end)) for s in pieces))
         for name, pieces in named.items()
     )
 

@@ -1,6 +1,6 @@
 """A trial: one change that may undo a wrong answer, with its shams and with the variants on which it was repeated."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from whybox.cause.answers import STEPS, Answered, Asked, Outcome, answer, outcome, read, try_edges, try_prompt
@@ -12,6 +12,7 @@ from whybox.engine.edit import Edit, zero
 from whybox.errors import PromptError, SiteError, UnsupportedError
 from whybox.items.instance import CaseInstance
 from whybox.statistics.ranks import share_p
+from whybox.text.prompt import extend
 
 MOST_VARIANTS = 40
 ENOUGH_VARIANTS = 10
@@ -97,6 +98,11 @@ def moved(order: Sequence[str]) -> Maker:
     )
 
 
+def prompted(what: str, case: CaseInstance, touches: frozenset[str]) -> Maker:
+    """Another prompt, given as it is."""
+    return lambda bench, setting: prompt_trial(bench, setting, what, case, touches)
+
+
 def evidence_alone(bench: Bench, setting: Setting) -> Trial:
     return prompt_trial(
         bench, setting, "evidence alone", alone(setting.asked.case, setting.roles), frozenset(setting.roles.others)
@@ -131,6 +137,29 @@ def silenced(layer: int) -> Maker:
     return trial
 
 
+def behind_prefix(prefix: str) -> Maker:
+    """The answer is written behind a prefix that the model was given."""
+
+    def trial(bench: Bench, setting: Setting) -> Trial:
+        asked, model = setting.asked, bench.model
+        ids = model.join(asked.prompt, prefix)[0]
+        forced = replace(asked, prompt=extend(model.tokenizer, asked.prompt, ids[len(asked.prompt) :], "forced prefix"))
+        found = outcome(answer(bench, forced), None, setting.delta)
+        return Trial(f"prefix {prefix!r} forced", (), frozenset({"prefix"}), found, None)
+
+    return trial
+
+
+def decoded(asked: Asked) -> Maker:
+    """The same prompt decoded greedily in place of the stated settings."""
+
+    def trial(bench: Bench, setting: Setting) -> Trial:
+        found = outcome(answer(bench, asked), setting.base.reading, setting.delta)
+        return Trial("greedy decoding", (), frozenset({"decoding"}), replace(found, earlier_fork=False), 0.0)
+
+    return trial
+
+
 def _silence(layer: int, row: int) -> tuple[Edit, ...]:
     return (zero("mlp_out", layer, q=slice(row, None)),)
 
@@ -139,25 +168,14 @@ def with_shams(bench: Bench, setting: Setting, trial: Trial, action: str, names:
     """The same edge edit on all other spans of that length (up to 39, the nearest)."""
     keys = keys_of(setting.asked.prompt, names)
     spans = other_spans(len(keys), keys, len(setting.asked.prompt.ids))
-    return replace(trial, shams=_shams(setting, (_try_span(bench, setting, action, span) for span in spans)))
+    return with_outcomes(trial, (_try_span(bench, setting, action, span) for span in spans))
 
 
-def sham_spans(setting: Setting, names: Sequence[str]) -> int:
-    """How many shams `with_shams` will run."""
-    keys = keys_of(setting.asked.prompt, names)
-    return len(other_spans(len(keys), keys, len(setting.asked.prompt.ids)))
-
-
-def with_other_layers(bench: Bench, setting: Setting, trial: Trial, layer: int) -> Trial:
-    """MLPs of all other layers as shams."""
-    others = [other for other in range(len(bench.model.spec.layers)) if other != layer]
-    return replace(trial, shams=_shams(setting, (silenced(other)(bench, setting).outcome for other in others)))
-
-
-def _shams(setting: Setting, outcomes: Iterator[Outcome | None]) -> Shams:
-    found = [outcome for outcome in outcomes if outcome is not None]
+def with_outcomes(trial: Trial, outcomes: Iterable[Outcome | None]) -> Trial:
+    """The trial with these counterfactuals as its shams; one that could not be made counts for nothing."""
+    found = [one for one in outcomes if one is not None]
     after = tuple(one.old.ld if one.old is not None else one.own.ld for one in found)
-    return Shams(sum(one.flips for one in found), after)
+    return replace(trial, shams=Shams(sum(one.flips for one in found), after))
 
 
 def _try_span(bench: Bench, setting: Setting, action: str, span: range) -> Outcome | None:
@@ -205,9 +223,7 @@ def failing_variants(
     return Failing(tuple(failing), drawn)
 
 
-def _as_setting(
-    bench: Bench, setting: Setting, own: Answered, case: CaseInstance, roles: RoleReader
-) -> Setting | None:
+def _as_setting(bench: Bench, setting: Setting, own: Answered, case: CaseInstance, roles: RoleReader) -> Setting | None:
     asked = replace(setting.asked, case=case, prompt=bench.model.prompt(case), wrong=case.wrong or setting.asked.wrong)
     found = answer(bench, asked)
     alike = found.score.outcome == own.score.outcome and found.reading.ld < STEPS * setting.delta

@@ -63,11 +63,11 @@ class Ruling:
 
 def rule(facts: Facts) -> Ruling:
     """Read the tree, first line first."""
+    if facts.right and facts.got_wrong:
+        return _undetermined(facts, "not-reproduced-here", ())
     if facts.right:
         warning = (Remark.NOT_ON_EVIDENCE,) if facts.ignores_evidence else ()
         return Ruling((Leaf("none", None, about=facts.rests_on),), (), warning, variants=False)
-    if facts.got_wrong is False:
-        return _undetermined(facts, "not-reproduced-here", ())
     leaves = list(_leaves(facts))
     named = _contained([leaf for leaf in leaves if not leaf.lacks])
     candidates = tuple(leaf for leaf in leaves if leaf.lacks and leaf.undone_by and leaf.undone_by.flips)
@@ -208,7 +208,7 @@ def _why_not(facts: Facts) -> str | None:
 def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
     if facts.forced is not None and facts.forced[1] > facts.floor and facts.own and facts.own_ld < -facts.floor:
         yield Remark.PATH_DEPENDENT
-    if not facts.evidence and facts.got_wrong is not False:
+    if not facts.evidence and not facts.right:
         yield Remark.NO_EVIDENCE_NAMED
     codes = [(leaf.code, leaf.detail) for leaf in named]
     if ("order", None) in codes and not any(edge.flips for edge in _edges(facts)):
