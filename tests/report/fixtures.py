@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from scipy.stats import spearmanr
+
 from whybox.report.document import NextDocument, WhyDocument
 
 MEASURED: dict[str, Any] = json.loads((Path(__file__).parent / "case_r.json").read_text(encoding="utf-8"))
@@ -58,6 +60,30 @@ def heads(most: int) -> list[dict[str, Any]]:
     return [{**h, "null_percentile": sum(s < abs(h["effect"]) for s in sizes) / len(sizes)} for h in ranked[:most]]
 
 
+def agreement() -> dict[str, Any]:
+    """Spearman ρ of share and effect over the 270 heads; two-sided p of scipy stands in for the permutations."""
+    shares, effects = zip(*((h["share"], h["effect"]) for h in MEASURED["heads"]), strict=True)
+    signed, absolute = spearmanr(shares, effects), spearmanr(shares, [abs(e) for e in effects])
+    brightest = max(MEASURED["heads"], key=lambda h: h["share"])
+    return {
+        "segment": "doc2",
+        "n": len(shares),
+        "signed": float(signed.statistic),
+        "signed_p": float(signed.pvalue),
+        "absolute": float(absolute.statistic),
+        "absolute_p": float(absolute.pvalue),
+        **{f"brightest_{key}": value for key, value in brightest.items()},
+    }
+
+
+REGRESSION = """\
+id: refund-window-evidence
+extends: examples/refund.yaml
+move: {doc2: last}
+expect: right
+"""
+
+
 def why_data(**changes: Any) -> dict[str, Any]:
     tokens = MEASURED["tokens"]
     blocks = [{"start": i, "end": i + 1, "label": t["text"]} for i, t in enumerate(tokens)]
@@ -91,6 +117,7 @@ def why_data(**changes: Any) -> dict[str, Any]:
         },
         "segments": [segment_row(row) for row in MEASURED["rows"]],
         "heads": heads(40),
+        "agreement": agreement(),
         "lens": MEASURED["lens"],
         "decided_at": max((r["layer"] + 1 for r in MEASURED["lens"] if r["ld"] > 0), default=0),
         "verdict": {
@@ -114,6 +141,7 @@ def why_data(**changes: Any) -> dict[str, Any]:
             "scope": "variants",
             "next_step": "whybox run evidence --case refund-window: the same evidence at every place.",
         },
+        "regression_test": REGRESSION,
         "tried": TRIED,
         "pattern": {"layer": None, "head": None, "rows": blocks, "columns": blocks, "values": values},
         "provenance": {

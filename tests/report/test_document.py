@@ -73,6 +73,9 @@ def test_names_and_shapes_that_do_not_fit_are_refused() -> None:
     pattern = fixtures.why_data()["pattern"]
     with pytest.raises(ValidationError, match="expected 57 rows of 57 values"):
         fixtures.why(pattern=pattern | {"values": pattern["values"][:-1]})
+    blocks = [pattern["rows"][0]] * 513
+    with pytest.raises(ValidationError, match="at most 512"):
+        fixtures.why(pattern=pattern | {"rows": blocks, "values": [pattern["values"][0]] * 513})
     with pytest.raises(ValidationError, match="Input should be"):
         fixtures.why(verdict=fixtures.why_data()["verdict"] | {"causes": [{"code": "magic", "effect": 1.0}]})
 

@@ -107,6 +107,27 @@ def heads_finding(document: WhyDocument, lang: Lang) -> str:
     )
 
 
+def agreement(document: WhyDocument, lang: Lang) -> str:
+    """How far attention share and effect go together over the heads; empty where it was not computed."""
+    found = document.agreement
+    if found is None:
+        return ""
+    return say(
+        "heads.agreement",
+        lang,
+        n=found.n,
+        segment=found.segment,
+        signed=number(found.signed, signed=True),
+        signed_p=number(found.signed_p),
+        absolute=number(found.absolute, signed=True),
+        absolute_p=number(found.absolute_p),
+        head=f"{found.brightest_layer}.{found.brightest_head}",
+        share=percent(found.brightest_share),
+        metric=document.metric.name,
+        effect=with_unit(found.brightest_effect, document.metric, lang),
+    )
+
+
 def with_unit(value: float | None, metric: Metric, lang: Lang) -> str:
     """A signed effect with the metric's unit."""
     return f"{effect(value, metric.noise, lang)} {metric.unit}"

@@ -92,11 +92,15 @@ WORDS: dict[str, tuple[str, str]] = {
     "verdict.flips": ("Flips", "翻转"),
     "verdict.shams": ("Shams", "对照编辑"),
     "verdict.of": ("{hits} of {n}", "{hits} / {n}"),
-    "verdict.p": ("{hits} of {n} flip · p = {p}", "{n} 个中 {hits} 个翻转 · p = {p}"),
+    "verdict.p": ("{hits} of {n} flip · p\u00a0=\u00a0{p}", "{n} 个中 {hits} 个翻转 · p\u00a0=\u00a0{p}"),
     "verdict.scope": ("Scope", "适用范围"),
     "verdict.because": ("Because", "依据"),
     "verdict.mind": ("What would change this verdict", "什么会改变这个结论"),
     "verdict.next": ("Next step", "下一步"),
+    "verdict.checked": ("Compared with the observed run", "与观察到的运行相比"),
+    "check.same": ("same", "相同"),
+    "check.differs": ("differs", "不同"),
+    "check.unknown": ("unknown", "未知"),
     "verdict.others": ("Also flips", "同样能翻转的还有"),
     "scope.this-prompt": ("this prompt only", "仅限这个提示"),
     "scope.variants": ("this prompt and {n} variants", "这个提示及 {n} 个变体"),
@@ -190,6 +194,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "Early layers are uncalibrated there: only the sign and the difference can be read.",
         "logit lens 用模型自己的输出头读取每一层之后的残差流。浅层没有校准：只能看符号与差值。",
     ),
+    "lens.at": ("layer {layer}", "第 {layer} 层"),
     "lens.x": ("layer", "层"),
     "lens.y": ("{metric}, {unit}", "{metric}，{unit}"),
     "lens.n": ("{n} layers, n = 1 prompt", "{n} 层，n = 1 个提示"),
@@ -218,6 +223,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "map.scale": ("attention weight, square-root scale", "注意力权重，平方根刻度"),
     "map.masked": ("masked or not computed", "被掩码或未计算"),
     "map.row": ("This row by segment", "该行按部分汇总"),
+    "map.more": ("{n} segments with smaller shares are not listed here.", "另有 {n} 个占比较小的部分，此处未列出。"),
     "map.help": (
         "Point at a cell, or focus the map and use the arrow keys.",
         "指向某个格子，或让图获得焦点后用方向键移动。",
@@ -242,6 +248,20 @@ WORDS: dict[str, tuple[str, str]] = {
     "heads.share": ("Share on the evidence", "对证据的占比"),
     "heads.null": ("Above matched random heads", "高于匹配的随机头"),
     "heads.shown": ("{k} of {n} heads, largest changes first", "{n} 个头中变化最大的 {k} 个"),
+    "heads.agreement": (
+        "Weights are not causes: over {n} heads, Spearman ρ between the share on “{segment}” and the effect is "
+        "{signed} (p\u00a0=\u00a0{signed_p}), and {absolute} with the size of the effect (p\u00a0=\u00a0{absolute_p}). "
+        "The head with the largest share, {head} ({share}), changes {metric} by {effect}.",
+        "权重不是原因：在 {n} 个头上，对“{segment}”的占比与效应的 Spearman ρ 为 {signed}（p\u00a0=\u00a0{signed_p}），"
+        "与效应大小的 ρ 为 {absolute}（p\u00a0=\u00a0{absolute_p}）。"
+        "占比最大的头 {head}（{share}）使 {metric} 改变 {effect}。",
+    ),
+    # regression test
+    "test.title": ("Regression test", "回归测试"),
+    "test.note": (
+        "Keeps this finding in CI: save it beside your suite and run it with the other cases.",
+        "把这一发现留在 CI 里：与测试套件存放在一起，随其他用例运行。",
+    ),
     # appendix
     "tried.title": ("Everything that was run", "全部实验"),
     "tried.summary": ("{n} experiments, {k} of them flip the answer", "{n} 个实验，其中 {k} 个使答案翻转"),
@@ -305,9 +325,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "next.rest": ("all others", "其余全部"),
     "next.written": ("Written on", "续写"),
     "next.stages": ("Stage by stage", "逐步走查"),
-    "next.stage": ("stage", "阶段"),
-    "next.shape": ("shape", "形状"),
-    "next.numbers": ("numbers", "数值"),
     "next.part": ("part {k} of {n} of “{char}”", "“{char}”的第 {k}/{n} 部分"),
     "next.more": ("… {n} more tokens", "…… 另有 {n} 个 token"),
     "text.report": ("Report: {path}", "报告：{path}"),

@@ -64,9 +64,7 @@ def _hide_controls(model: Json, vocabulary: Vocabulary) -> Json:
 
 def _never_opening(document: Json) -> Json:
     """The same document for runs that do not open the prompt: a space that only the first run gets is left out."""
-    return json.loads(  # type: ignore[no-any-return]
-        json.dumps(document), object_hook=lambda d: d | {"prepend_scheme": "never"} if _opens(d) else d
-    )
+    return json.loads(json.dumps(document), object_hook=lambda d: d | {"prepend_scheme": "never"} if _opens(d) else d)
 
 
 def _opens(part: Json) -> bool:

@@ -135,15 +135,13 @@ def test_what_was_left_out_is_said() -> None:
     assert "more tokens, not drawn here" in text
 
 
-def test_a_document_beyond_the_limit_is_left_out_and_the_map_stays() -> None:
-    document = huge()
-    token = document.prompt.tokens[0]
-    prompt = document.prompt.model_copy(update={"tokens": (token,) * 70_000})
-    html = why_page(document.model_copy(update={"prompt": prompt}), "en")
-    assert len(html.encode()) <= MOST_BYTES
+def test_a_document_beyond_the_limit_is_left_out_and_the_map_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("whybox.report.html.page.MOST_BYTES", 80_000)
+    html = why_page(fixtures.why(), "en")
     assert "is not embedded; use --json" in html
     assert '"document":null' in html
     assert '"pattern":{"layer"' in html
+    assert "Copy the whole document" not in html
 
 
 def test_the_page_is_the_same_for_the_same_document() -> None:
@@ -152,7 +150,15 @@ def test_the_page_is_the_same_for_the_same_document() -> None:
 
 def test_numbers_are_written_for_readers() -> None:
     text = "".join(Counter(why_page(fixtures.why(), "en")).text)
-    for told in ("−3.51", "[−4.06, −2.96]", "+2.13 [1.79, 2.52] nats", "p = 0.0455", "log P = −2.25 nats", "n = 9"):
+    written = [
+        "−3.51",
+        "[−4.06, −2.96]",
+        "+2.13 [1.79, 2.52] nats",
+        "p\u00a0=\u00a00.0455",
+        "log P = −2.25 nats · P = 10.5 %",
+        "n = 9",
+    ]
+    for told in written:
         assert told in text
     assert "not obtained" in text
     assert " nan" not in text.lower()
@@ -163,7 +169,7 @@ def test_the_answer_comes_first(lang: str) -> None:
     html = why_page(fixtures.why(), lang)
     order = [
         html.index(f'id="{name}"')
-        for name in ["verdict", "prompt", "evidence", "lens", "map", "heads", "tried", "provenance"]
+        for name in ["verdict", "prompt", "evidence", "lens", "map", "heads", "test", "tried", "provenance"]
     ]
     assert order == sorted(order)
     assert f'<html lang="{"zh-Hans" if lang == "zh" else "en"}">' in html

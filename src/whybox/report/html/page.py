@@ -7,6 +7,7 @@ Text from elsewhere reaches a page in two ways only: through jinja's autoescape,
 import base64
 import hashlib
 import json
+import math
 import re
 from dataclasses import dataclass, replace
 from functools import cache
@@ -96,6 +97,7 @@ def script_json(data: object) -> Markup:
     return Markup(text)
 
 
+@cache
 def _environment(lang: Lang) -> Environment:
     environment = Environment(
         loader=PackageLoader("whybox.report.html", "templates"),
@@ -108,6 +110,7 @@ def _environment(lang: Lang) -> Environment:
         "number": numbers.number,
         "interval": numbers.interval,
         "percent": numbers.percent,
+        "probability": lambda logprob: numbers.percent(math.exp(logprob)),
         "visible": visible.visible,
         "calm": visible.calm,
     }

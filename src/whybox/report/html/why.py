@@ -3,7 +3,7 @@
 from typing import Any
 
 from whybox.report import sentences
-from whybox.report.document import HeadRow, Lang, PatternMap, SegmentInfo, WhyDocument
+from whybox.report.document import Block, HeadRow, Lang, PatternMap, SegmentInfo, WhyDocument
 from whybox.report.html import figures
 from whybox.report.html.page import Table, page
 from whybox.report.html.scale import Scale, scale_over
@@ -14,6 +14,7 @@ from whybox.report.words import say
 
 MOST_SEGMENTS = 12
 MOST_HEADS = 12
+MOST_LISTED = 16
 MOST_COLOURS = 8
 
 
@@ -46,6 +47,8 @@ def why_page(document: WhyDocument, lang: Lang) -> str:
         block_size=_block_size(document.pattern) if document.pattern else 1,
         heads=_head_bars(document),
         head_zero=_head_scale(document).at(0.0),
+        listed=_listed(document),
+        agreement=sentences.agreement(document, lang),
         heads_finding=sentences.heads_finding(document, lang),
         flipping=sum(1 for tried in document.tried if tried.flips),
     )
@@ -54,7 +57,7 @@ def why_page(document: WhyDocument, lang: Lang) -> str:
 def _data(document: WhyDocument) -> dict[str, Any]:
     """What the scripts read. The map stands by itself, so that it stays where a document is too large to embed."""
     dumped = document.model_dump(mode="json", by_alias=True)
-    return {"pattern": dumped.pop("pattern"), "strips": _strips(document), "document": dumped}
+    return {"pattern": dumped.pop("pattern"), "axes": _axes(document), "document": dumped}
 
 
 def colours(segments: tuple[SegmentInfo, ...]) -> list[str]:
@@ -81,6 +84,14 @@ def _block_size(pattern: PatternMap) -> int:
     return max((block.end - block.start for block in pattern.columns), default=1)
 
 
+def _listed(document: WhyDocument) -> list[int]:
+    """Segments that stand beside the map: those with the largest shares, in prompt order."""
+    shares = {row.name: row.share or 0.0 for row in document.segments}
+    names = [segment.name for segment in document.prompt.segments]
+    ranked = sorted(range(len(names)), key=lambda i: -shares.get(names[i], 0.0))
+    return sorted(ranked[:MOST_LISTED])
+
+
 def _ranked_heads(document: WhyDocument) -> list[HeadRow]:
     return sorted(document.heads, key=lambda head: -abs(head.effect or 0.0))
 
@@ -95,18 +106,18 @@ def _head_scale(document: WhyDocument) -> Scale:
     return scale_over([head.effect for head in shown if head.effect is not None])
 
 
-def _strips(document: WhyDocument) -> dict[str, list[int]]:
-    """Segment of each row and column of the map."""
+def _axes(document: WhyDocument) -> dict[str, dict[str, list[Any]]]:
+    """Segment and visible label of each row and column of the map."""
     if document.pattern is None:
-        return {"rows": [], "columns": []}
+        return {}
     tokens = document.prompt.tokens
-    last = len(tokens) - 1
 
-    def segment(start: int) -> int:
-        return tokens[min(start, last)].segment if tokens else 0
+    def axis(blocks: tuple[Block, ...]) -> dict[str, list[Any]]:
+        starts = [min(block.start, len(tokens) - 1) for block in blocks]
+        segments = [tokens[start].segment if tokens else 0 for start in starts]
+        return {"segments": segments, "labels": [visible(block.label) for block in blocks]}
 
-    pattern = document.pattern
-    return {"rows": [segment(b.start) for b in pattern.rows], "columns": [segment(b.start) for b in pattern.columns]}
+    return {"rows": axis(document.pattern.rows), "columns": axis(document.pattern.columns)}
 
 
 def _tables(document: WhyDocument, lang: Lang) -> list[Table]:
