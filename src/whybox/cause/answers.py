@@ -8,6 +8,7 @@ from whybox.cause.decision import Decision, Reading, decision_after, own_decisio
 from whybox.cause.spans import Edge
 from whybox.engine.edit import Edit
 from whybox.engine.sampling import Decoding
+from whybox.engine.trace import log_softmax
 from whybox.errors import UnsupportedError
 from whybox.items.instance import CaseInstance
 from whybox.items.scoring import Score
@@ -107,6 +108,12 @@ def read(bench: Bench, asked: Asked, decision: Decision, edits: Sequence[Edit] =
     """The metric at a decision under edits."""
     length = len(asked.prompt.ids) + asked.settings.limit
     return read_at(bench.read(decision.ids, edits, length)[-1], decision)
+
+
+def log_prob(bench: Bench, decision: Decision, answer: tuple[int, ...]) -> float:
+    """log P of a whole answer behind the decision's prefix, in nats: the sum over its ids."""
+    logits = bench.read((*decision.ids, *answer[:-1]), tail=len(answer))
+    return float(sum(log_softmax(row)[token] for row, token in zip(logits, answer, strict=True)))
 
 
 def outcome(answered: Answered, old: Reading | None, delta: float) -> Outcome:

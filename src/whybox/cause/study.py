@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from whybox.cause import floor, trials
-from whybox.cause.answers import Answered, Asked, answer, read, settings_of
+from whybox.cause.answers import Answered, Asked, answer, log_prob, read, settings_of
 from whybox.cause.bench import Bench
 from whybox.cause.decision import Reading, decision_after, mention
 from whybox.cause.effects import Base, SegmentEffects, head_effects, key_effects, segment_effects
@@ -37,6 +37,7 @@ class Study:
     fact: str = ""
     own: Answered | None = None
     setting: Setting | None = None
+    log_probs: tuple[float, float] | None = None
     trials: dict[str, Trial] = field(default_factory=dict)
     orders: list[str] = field(default_factory=list)
     cuts: list[str] = field(default_factory=list)
@@ -103,7 +104,7 @@ def stages(study: Study) -> list[Stage]:
     length = len(study.asked.prompt) + study.asked.settings.limit
     shams = 2 * SHAMS
     planned = [
-        Stage("answer", 2, _answer),
+        Stage("answer", 4, _answer),
         Stage("noise floor", floor.RUNS, _floor),
         Stage("other prompts", 3 * (2 + orders), _prompts),
         Stage("form and decoding", 8, _form),
@@ -144,6 +145,12 @@ def _answer(study: Study) -> None:
     study.own = answer(study.bench, study.asked)
     base = Base(study.asked, study.own.decision, study.own.reading)
     study.setting = Setting(base, study.roles, _UNKNOWN)
+
+    decision = study.own.decision
+    study.log_probs = (
+        log_prob(study.bench, decision, decision.right),
+        log_prob(study.bench, decision, decision.wrong),
+    )
 
 
 def _stand_in(study: Study) -> str:
@@ -310,5 +317,5 @@ def _heads(study: Study) -> None:
 
 
 def share_and_effect(shares: Sequence[float], effects: Sequence[float], seed: int) -> Correlation | None:
-    """METHODS D4: weights are not causes. Spearman of share and |effect|."""
-    return spearman(shares, [abs(effect) for effect in effects], np.random.default_rng(seed))
+    """METHODS D4: weights are not causes. Spearman of attention share and effect."""
+    return spearman(shares, effects, np.random.default_rng(seed))

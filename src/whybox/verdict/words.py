@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from whybox.statistics.intervals import Rate, mean_interval, wilson
 from whybox.verdict.facts import Facts, Try
 from whybox.verdict.tree import Lack, Leaf, Remark, Ruling
 
@@ -17,7 +18,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "no-flip": ("“{what}” does not turn the answer right{ld}", "“{what}”不能使答案变为正确{ld}"),
     "fork": ("it acts before the decision", "它在决定位置之前就起作用"),
     "shams": ("{flipped} of {n} shams do (p = {p})", "{n} 个对照中有 {flipped} 个也能做到（p = {p}）"),
-    "repeats": ("it does so in {hits} of {n} failing variants", "在 {n} 个同样出错的变体中有 {hits} 个如此"),
+    "repeats": ("it does so in {hits} of {n} failing variants{interval}", "在 {n} 个同样出错的变体中有 {hits} 个如此{interval}"),
+    "mean": ("its mean effect on LD is {mean} [{low}, {high}] nats there", "其中对 LD 的平均效应为 {mean} [{low}, {high}] nat"),
     "lift": (
         "the decision row gives the evidence {lift} of the attention that its length would give it",
         "决定位置给证据的注意力是其长度应得的 {lift} 倍",
@@ -175,7 +177,10 @@ def _controls(change: Try, lang: Lang) -> Iterator[str]:
         p = f"{change.shams.p:.3f}".lstrip("0")
         yield _say("shams", lang, flipped=change.shams.flipped, n=change.shams.n, p=p)
     if change.repeats is not None:
-        yield _say("repeats", lang, hits=change.repeats.hits, n=change.repeats.n)
+        yield _say("repeats", lang, hits=change.repeats.hits, n=change.repeats.n, interval=_bounds(change.repeats))
+        if (spread := mean_interval(change.effects)) is not None:
+            mean = sum(change.effects) / len(change.effects)
+            yield _say("mean", lang, mean=_number(mean), low=_number(spread[0]), high=_number(spread[1]))
 
 
 def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterator[str]:
@@ -188,6 +193,12 @@ def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterat
 def _candidate(leaf: Leaf, lang: Lang) -> str:
     code = " · ".join(part for part in (leaf.code, leaf.detail) if part)
     return _say("candidate", lang, code=code, lacks=_joined([LACKS[lack][lang == "zh"] for lack in leaf.lacks], lang))
+
+
+def _bounds(rate: Rate) -> str:
+    """95 % Wilson interval, for showing."""
+    found = wilson(rate)
+    return "" if found is None else f" [{found[0]:.2f}, {found[1]:.2f}]"
 
 
 def _joined(parts: list[str], lang: Lang) -> str:
