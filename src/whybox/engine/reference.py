@@ -54,6 +54,10 @@ class ReferenceEngine:
                 self._locate_non_finite(ids, edits, cache, tail)
         return trace
 
+    def unembed(self, residual: Array) -> Array:
+        """Logits [q v] that a residual stream [q c] would give if it were the last layer's."""
+        return self._head(residual, np.arange(len(residual)), Tap(self.spec))
+
     def fresh_cache(self, length: int) -> Cache:
         """A cache that has seen nothing; `length` (the whole run's) settles length-dependent RoPE."""
         attentions = [layer.attention for layer in self.spec.layers]
