@@ -2,4 +2,6 @@
 
 from jaxtyping import install_import_hook
 
-install_import_hook("whybox", "beartype.beartype")
+import tests.typechecked  # noqa: F401  (the hook looks it up by name)
+
+install_import_hook("whybox", "tests.typechecked.checked")

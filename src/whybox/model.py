@@ -16,6 +16,7 @@ from whybox.formats import GgufFile, WeightFile, open_weights
 from whybox.items.case import CaseInstance
 from whybox.spec import Spec
 from whybox.text import chat
+from whybox.text import join as joining
 from whybox.text import prompt as prompts
 from whybox.text.prompt import Prompt
 from whybox.text.tokenizer import Tokenizer
@@ -163,7 +164,8 @@ class Model:
         ids = [chosen for chosen, _ in self.steps(prompt, count, decoding, edits)]
         stopped = bool(ids) and ids[-1] in self.tokenizer.stop_ids
         written = ids[:-1] if stopped else ids
-        return Generated(tuple(written), self.tokenizer.text(written), prompt.extend(written), stopped)
+        whole = prompts.extend(self.tokenizer, prompt, written) if written else prompt
+        return Generated(tuple(written), self.tokenizer.text(written), whole, stopped)
 
     def score(self, what: Promptable, answer: str, edits: Sequence[Edit] = ()) -> Scored:
         """log P(answer | prompt) in nats, joined on bytes: prompt and answer are encoded as one text.
@@ -180,7 +182,7 @@ class Model:
 
     def join(self, prompt: Prompt, answer: str) -> tuple[tuple[int, ...], int]:
         """Ids of prompt + answer as one text, and the first index that is not the prompt's own."""
-        return prompts.join(self.tokenizer, prompt, answer)
+        return joining.join(self.tokenizer, prompt, answer)
 
     def sweep(
         self, trace: Trace, changes: Iterable[Change], read: Callable[[Trace], float | Array]

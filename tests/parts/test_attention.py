@@ -55,12 +55,45 @@ class TestWorkedExample:
         )
         np.testing.assert_allclose(out, [[0.2, 0.1], [0.4009, 0.2340], [0.7257, 0.5951]], rtol=0, atol=5e-5)
 
+    def test_step_by_step_equals_one_line(self) -> None:
+        spec = Attention(heads=1, kv_heads=1, head_width=2, scale=2**-0.5)
+        steps = attention.attention(QUERY[:, None], KEY[:, None], VALUE[:, None], THREE, THREE, spec)
+        out, pattern = attention.one_head(QUERY, KEY, VALUE, mask.visible(THREE, THREE))
+        np.testing.assert_allclose(steps.pattern[0], pattern, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(steps.head_out[:, 0], out, rtol=0, atol=1e-15)
+
     def test_the_printed_row_is_the_unscaled_one(self) -> None:
         np.testing.assert_allclose(softmax(np.array([1.0, 3.0, 4.0])), [0.0351, 0.2595, 0.7054], rtol=0, atol=5e-5)
 
     def test_unmasked_first_row(self) -> None:
         _, pattern = attention.one_head(QUERY, KEY, VALUE)
         np.testing.assert_allclose(pattern[0], [0.4011, 0.4011, 0.1978], rtol=0, atol=5e-5)
+
+
+def printed(X: np.ndarray, W_q: np.ndarray, W_k: np.ndarray, W_v: np.ndarray, hidden: float) -> np.ndarray:
+    """The documents' function, with their number for "hidden"."""
+    Q, K, V = X @ W_q, X @ W_k, X @ W_v
+    s = np.where(np.triu(np.ones((len(X), len(X)), bool), k=1), hidden, Q @ K.T / np.sqrt(K.shape[-1]))
+    e = np.exp(s - s.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True) @ V
+
+
+@pytest.mark.parametrize("hidden", [-np.inf, -1e9])
+def test_equals_the_printed_function(hidden: float) -> None:
+    x, w_q, w_k, w_v = draw(0, 5, 7), draw(1, 7, 3), draw(2, 7, 3), draw(3, 7, 11)
+    out, _ = attention.one_head(x @ w_q, x @ w_k, x @ w_v, mask.visible(np.arange(5), np.arange(5)))
+    assert out.shape == (5, 11)
+    np.testing.assert_allclose(out, printed(x, w_q, w_k, w_v, hidden), rtol=0, atol=1e-12)
+
+
+def test_the_printed_numbers_for_hidden_fail_where_nothing_is_seen() -> None:
+    """−1e9 makes four hidden keys weigh ¼ each, −∞ makes them NaN; here the row is 0."""
+    finite, infinite = (torch.softmax(torch.full((4,), x, dtype=torch.float64), 0).numpy() for x in (-1e9, -np.inf))
+    assert finite.tolist() == [0.25] * 4
+    assert np.isnan(infinite).all()
+    out, pattern = attention.one_head(draw(0, 1, 3), draw(1, 4, 3), draw(2, 4, 5), np.zeros((1, 4), bool))
+    assert not pattern.any()
+    assert not out.any()
 
 
 @pytest.mark.parametrize(("heads", "kv_heads"), [(7, 7), (6, 2), (5, 1), (9, 3)])

@@ -11,23 +11,23 @@ def fed(positions: list[int], window: int | None = None, start: LayerCache | Non
     """Keys and values that name their position, appended at once."""
     slots = np.array(positions)
     key = np.broadcast_to(slots[:, None, None] + 0.25, (len(slots), 3, 5)).copy()
-    return (start or empty(3, 5, key.dtype)).append(key, key[..., :2] * 2, slots, window)
+    return (nothing() if start is None else start).append(key, key[..., :2] * 2, slots, window)
 
 
-@pytest.fixture(autouse=True)
-def _value_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = empty
-    monkeypatch.setattr(f"{__name__}.empty", lambda g, d, dtype: original(g, d, dtype, value_width=2))
+def nothing() -> LayerCache:
+    """Values are narrower than keys, so that the two cannot be swapped."""
+    return empty(3, 5, np.float64, value_width=2)
 
 
 def test_shapes_grow_as_printed_and_old_values_stay() -> None:
-    caches = [empty(1, 64, np.dtype(float))]
+    caches = [empty(1, 64, np.float32)]
     rng = np.random.default_rng(0)
     for step in range(5):
-        key = rng.normal(size=(1, 1, 64))
-        caches.append(caches[-1].append(key, key[..., :2], np.array([step])))
+        key = rng.normal(size=(1, 1, 64)).astype(np.float32)
+        caches.append(caches[-1].append(key, key, np.array([step])))
     assert [c.key.shape[0] for c in caches] == [0, 1, 2, 3, 4, 5]
     assert (caches[2].key == caches[5].key[:2]).all()
+    assert caches[5].value.dtype == np.float32
 
 
 def test_arrays_cannot_be_written() -> None:
@@ -55,7 +55,7 @@ def test_window_of_eight() -> None:
 
 
 def test_prefill_longer_than_the_window_equals_token_by_token() -> None:
-    at_once, stepwise = fed(list(range(12)), 8), empty(3, 5, np.dtype(float))
+    at_once, stepwise = fed(list(range(12)), 8), nothing()
     for position in range(12):
         stepwise = fed([position], 8, stepwise)
     assert at_once.positions.tolist() == stepwise.positions.tolist() == list(range(4, 12))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whybox.errors import UsageError
+from whybox.errors import PromptError, UsageError
 from whybox.parts import position
 from whybox.spec import Pairing, PlainRope
 
@@ -39,6 +39,14 @@ class TestSinusoid:
     def test_odd_width_is_refused(self) -> None:
         with pytest.raises(UsageError, match="found 7"):
             position.sinusoid(3, 7)
+
+
+def test_learned_positions_end_with_their_table() -> None:
+    table = np.arange(14.0).reshape(7, 2)
+    assert position.learned(np.array([0, 4]), table, offset=2).tolist() == [[4, 5], [12, 13]]
+    with pytest.raises(PromptError, match=r"0 … 4 \(learned table\), found 0 … 5"):
+        position.learned(np.array([0, 5]), table, offset=2)
+    assert position.learned(np.zeros(0, int), table).shape == (0, 2)
 
 
 class TestRotation:
@@ -82,6 +90,11 @@ class TestRotation:
         assert (x == before).all()
         assert not np.allclose(got[..., :10], x[..., :10])
         np.testing.assert_allclose(got, twin, rtol=0, atol=1e-6 if dtype is np.float32 else 1e-14)
+
+    def test_nearer_is_not_always_stronger(self) -> None:
+        """The product of a vector with itself at growing distance rises at 2,025 of 4,095 steps."""
+        cos, _ = position.rope_angles(PlainRope(10000.0, 64), np.arange(4096), 4096)
+        assert int((np.diff(cos.sum(axis=1)) > 0).sum()) == 2025
 
     def test_width_beyond_the_head_is_refused(self) -> None:
         cos = np.ones((1, 3))

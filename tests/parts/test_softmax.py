@@ -49,6 +49,16 @@ def test_beyond_the_overflow_of_exp(dtype: type, limit: float) -> None:
     np.testing.assert_allclose(weights, [0.2689, 0.7311], rtol=0, atol=0.02 if dtype is np.float16 else 1e-4)
 
 
+def test_without_the_maximum_half_precision_is_lost() -> None:
+    """exp overflows at 11.09; then inf / inf is NaN and the rest 0."""
+    scores = np.array([12.0, 1.0, 0.0], np.float16)
+    with np.errstate(all="ignore"):
+        naive = np.exp(scores) / np.exp(scores).sum()
+    assert np.isnan(naive[0])
+    assert naive[1:].tolist() == [0, 0]
+    np.testing.assert_allclose(softmax(scores), [1, 1.67e-5, 6.1e-6], rtol=0, atol=1e-3)
+
+
 @given(ROWS)
 def test_rows_are_distributions_and_equal_torch(scores: np.ndarray) -> None:
     weights = softmax(scores)

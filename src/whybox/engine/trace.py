@@ -100,6 +100,9 @@ def log_softmax(logits: Array) -> Array:
 class Engine(Protocol):
     """Runs token ids and returns a Trace. `tail` limits `final` and `logits` to the last rows."""
 
+    name: str
+    kernel: str
+    precision: str
     spec: Spec
 
     def run(

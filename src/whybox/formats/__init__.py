@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from whybox.errors import FormatError, ModelNotFound
-from whybox.formats.folder import GGUF_MAGIC, describe, head_of, inside, is_safetensors
+from whybox.formats.folder import GGUF_MAGIC, describe, head_of, inside, is_folder, is_safetensors
 from whybox.formats.gguf import GgufFile, open_gguf
 from whybox.formats.safetensors import INDEX, SafetensorsFile, open_safetensors
 from whybox.formats.tensors import TensorInfo, TypeShare, WeightFile
@@ -27,7 +27,7 @@ def open_weights(path: str | Path) -> GgufFile | SafetensorsFile:
     Raises FormatError, UnsupportedError, ModelNotFound.
     """
     path = Path(path)
-    if path.is_dir():
+    if is_folder(path):
         return _open_folder(path)
     head = head_of(path)
     if head.startswith(GGUF_MAGIC):

@@ -1,12 +1,8 @@
 """Reading a GGUF header forwards, every count held against the bytes that are left before anything is allocated."""
 
 import mmap
-from array import array
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from pathlib import Path
 from struct import Struct
-from typing import overload
 
 import numpy as np
 from jaxtyping import Shaped
@@ -15,43 +11,6 @@ from whybox.errors import FormatError
 
 _U64 = Struct("<Q")
 _READ_AGAIN = "download the file again"
-
-
-class Strings(Sequence[str]):
-    """An array of strings that stays in the file, in bounds already; each is decoded when it is asked for.
-
-    `bounds[i]` is where the 8-byte length of string i lies; the last bound is where the array ends.
-    """
-
-    def __init__(self, data: mmap.mmap, bounds: "array[int]", path: Path, field: str) -> None:
-        self._data, self._bounds, self._path, self._field = data, bounds, path, field
-
-    def __len__(self) -> int:
-        return len(self._bounds) - 1
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        if isinstance(index, slice):
-            return tuple(self[i] for i in range(*index.indices(len(self))))
-        at = range(len(self))[index]
-        return self._text(at, self._bounds[at], self._bounds[at + 1])
-
-    def __iter__(self) -> Iterator[str]:
-        data = self._data
-        for index, (start, end) in enumerate(pairwise(self._bounds)):
-            try:
-                yield data[start + 8 : end].decode()
-            except UnicodeDecodeError:
-                yield self._text(index, start, end)
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} strings of {self._field}>"
-
-    def _text(self, index: int, start: int, end: int) -> str:
-        return utf8(self._data[start + 8 : end], self._path, f"{self._field}[{index}]")
 
 
 def utf8(raw: bytes, path: Path, field: str) -> str:
@@ -104,24 +63,18 @@ class Cursor:
         start = self.take(count * dtype.itemsize, field)
         return np.frombuffer(self.data, dtype, count, start)
 
-    def strings(self, count: int, field: str) -> Strings:
-        """`count` strings, walked once to find their bounds, none decoded."""
+    def texts(self, count: int, field: str) -> tuple[str, ...]:
+        """`count` strings; the loop is tight because a vocabulary has a quarter of a million of them."""
         data, at, size, unpack = self.data, self.at, len(self.data), _U64.unpack_from
-        bounds = array("Q", [at])
+        found: list[str] = []
         for index in range(count):
-            if at + 8 > size or (at := at + 8 + unpack(data, at)[0]) > size:
-                self._string_outside(field, index, bounds[-1])
-            bounds.append(at)
+            start = at + 8
+            if start > size or (at := start + unpack(data, at)[0]) > size:
+                self.at = start - 8
+                self.text(f"{field}[{index}]", size)  # reads the same string with care, and raises
+            try:
+                found.append(data[start:at].decode())
+            except UnicodeDecodeError:
+                utf8(data[start:at], self.path, f"{field}[{index}]")
         self.at = at
-        return Strings(data, bounds, self.path, field)
-
-    def _string_outside(self, field: str, index: int, at: int) -> None:
-        self.at = at
-        self.take(8, f"length of {field}[{index}]")
-        self.take(_U64.unpack_from(self.data, at)[0], f"{field}[{index}]")
-
-    def expect(self, field: str, raw: bytes, found: str) -> None:
-        """Exactly these bytes next."""
-        start = self.take(len(raw), field)
-        if self.data[start : self.at] != raw:
-            raise FormatError(self.path, field, repr(raw.decode()), found)
+        return tuple(found)

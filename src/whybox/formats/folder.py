@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from whybox.errors import FormatError, ModelNotFound
 
 GGUF_MAGIC = b"GGUF"
+HEAD_BYTES = 64  # enough to tell what a file is
 
 _KINDS: tuple[tuple[bytes, str], ...] = (
     (GGUF_MAGIC, "a GGUF file"),
@@ -53,11 +54,19 @@ def regular_file(path: Path) -> Path:
     raise FormatError(path, "path", "a regular file", "a folder" if stat.S_ISDIR(mode) else "a special file")
 
 
-def head_of(path: Path, length: int = 64) -> bytes:
+def is_folder(path: Path) -> bool:
+    """Whether the path leads to a folder; one that cannot be looked at is refused."""
+    try:
+        return path.is_dir()
+    except OSError as error:  # no permission, a name too long
+        raise FormatError(path, "path", "a readable file or folder", str(error)) from error
+
+
+def head_of(path: Path) -> bytes:
     """The first bytes of a regular file."""
     try:
         with regular_file(path).open("rb") as file:
-            return file.read(length)
+            return file.read(HEAD_BYTES)
     except OSError as error:
         raise FormatError(path, "file", "readable", str(error)) from error
 
@@ -81,7 +90,7 @@ def inside(folder: Path, name: str, field: str) -> Path:
     """
     plain = PurePosixPath(name).name == name == PureWindowsPath(name).name
     if not plain or name in ("", ".", "..") or "\0" in name or ":" in name:
-        raise FormatError(folder, field, "the plain name of a file in this folder", repr(name))
+        raise FormatError(folder, field, "the plain name of a file in this folder", repr(name[:200]))
     path = folder / name
     try:
         target, present = path.resolve(), path.exists()

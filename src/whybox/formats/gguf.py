@@ -20,7 +20,7 @@ from jaxtyping import Shaped, UInt8
 from whybox.errors import FormatError, UnsupportedError
 from whybox.formats.blocks import GGUF_TYPES, REFUSED_CODES, TensorType, decode
 from whybox.formats.cursor import Cursor
-from whybox.formats.folder import GGUF_MAGIC, describe, inside, mapped, sha256_of
+from whybox.formats.folder import GGUF_MAGIC, HEAD_BYTES, describe, inside, mapped, sha256_of
 from whybox.formats.tensors import TensorInfo, TypeShare, find, require_disjoint, require_inside, type_shares
 
 MOST_PAIRS = 1 << 16
@@ -114,10 +114,14 @@ def _merge(tensors: dict[str, TensorInfo], part: _Part) -> None:
 
 
 def _split(part: _Part, key: str, default: int) -> int:
-    value = part.metadata.get(key, default)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise FormatError(part.path, key, "a whole number", repr(value))
-    return value
+    return _whole_number(part.metadata, key, default, part.path)
+
+
+def _whole_number(metadata: Mapping[str, object], key: str, default: int, path: Path) -> int:
+    value = metadata.get(key, default)
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise FormatError(path, key, "a whole number", repr(value)[:80])
 
 
 def _open_all(opened: _Part) -> list[_Part]:
@@ -128,7 +132,7 @@ def _open_all(opened: _Part) -> list[_Part]:
         expected = f"NAME-00001-of-{count:05d}.gguf, as split.count says" if count <= MOST_PARTS else "fewer parts"
         raise FormatError(opened.path, "file name", expected, opened.path.name, "keep the names of the parts")
     parts = [_open_numbered(opened, found["stem"], number, count) for number in range(count)]
-    total, promised = sum(len(part.tensors) for part in parts), _split(parts[0], "split.tensors.count", -1)
+    total, promised = sum(len(part.tensors) for part in parts), _split(parts[0], "split.tensors.count", 0)
     if total != promised:
         raise FormatError(parts[0].path, "split.tensors.count", f"{total}, what the parts hold", str(promised))
     return parts
@@ -162,7 +166,7 @@ def _open_part(path: Path) -> _Part:
 
 
 def _read_start(cursor: Cursor) -> tuple[int, int]:
-    head = cursor.data[:64]
+    head = cursor.data[:HEAD_BYTES]
     if not head.startswith(GGUF_MAGIC):
         raise FormatError(cursor.path, "magic", "'GGUF'", describe(head), "open a .gguf file or a safetensors folder")
     cursor.take(len(GGUF_MAGIC), "magic")
@@ -195,13 +199,13 @@ def _read_value(cursor: Cursor, code: int, field: str, depth: int = 0) -> object
     return _truth(cursor, int(value), field) if code == _BOOL else value
 
 
-def _read_array(cursor: Cursor, field: str, depth: int) -> Sequence[object] | Shaped[np.ndarray, " n"]:
-    """Strings stay in the file, numbers are a view of it; arrays of arrays become tuples."""
+def _read_array(cursor: Cursor, field: str, depth: int) -> tuple[object, ...] | Shaped[np.ndarray, " n"]:
+    """Strings and arrays become tuples; numbers stay in the file, as a read-only view."""
     if depth > MOST_DEPTH:
         raise FormatError(cursor.path, field, f"arrays nested at most {MOST_DEPTH} deep", "deeper ones")
     code = int(cursor.number(_U32, f"element type of {field}"))
     if code == _TEXT:
-        return cursor.strings(cursor.count(_U64, f"length of {field}", each=8, most=MOST_ELEMENTS), field)
+        return cursor.texts(cursor.count(_U64, f"length of {field}", each=8, most=MOST_ELEMENTS), field)
     if code == _ARRAY:
         count = cursor.count(_U64, f"length of {field}", each=12, most=MOST_NESTED)
         return tuple(_read_array(cursor, f"{field}[{index}]", depth + 1) for index in range(count))
@@ -229,11 +233,10 @@ def _truths(cursor: Cursor, values: UInt8[np.ndarray, " n"], field: str) -> Shap
 
 
 def _alignment(metadata: Mapping[str, object], path: Path) -> int:
-    value = metadata.get("general.alignment", DEFAULT_ALIGNMENT)
-    power_of_two = isinstance(value, int) and not isinstance(value, bool) and value > 0 and value & (value - 1) == 0
-    if not isinstance(value, int) or not power_of_two or value > MOST_ALIGNMENT:
-        raise FormatError(path, "general.alignment", f"a power of two up to {MOST_ALIGNMENT}", repr(value))
-    return value
+    value = _whole_number(metadata, "general.alignment", DEFAULT_ALIGNMENT, path)
+    if value.bit_count() == 1 and value <= MOST_ALIGNMENT:
+        return value
+    raise FormatError(path, "general.alignment", f"a power of two up to {MOST_ALIGNMENT}", str(value))
 
 
 # Tensors

@@ -1,6 +1,7 @@
 """JSON from files that nobody has checked: bounded in size, no key twice, never a RecursionError."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -17,7 +18,7 @@ def parse_object(raw: bytes, path: Path, field: str) -> Mapping[str, object]:
     except RecursionError:
         raise FormatError(path, field, "JSON of a sane depth", "brackets nested beyond what can be read") from None
     except _TwiceError as twice:
-        raise FormatError(path, field, f"the key {twice.key!r} once", "a second one") from None
+        raise FormatError(path, field, f"the key {twice.key[:80]!r} once", "a second one") from None
     except ValueError as error:
         raise FormatError(path, field, "JSON text in UTF-8", str(error)) from None
     if not isinstance(value, dict):
@@ -46,6 +47,5 @@ class _TwiceError(Exception):
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     unique = dict(pairs)
     if len(unique) < len(pairs):
-        seen: set[str] = set()
-        raise _TwiceError(next(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
+        raise _TwiceError(Counter(key for key, _ in pairs).most_common(1)[0][0])
     return unique

@@ -20,7 +20,7 @@ from jaxtyping import Shaped, UInt8
 
 from whybox.errors import FormatError, ModelNotFound, UnsupportedError
 from whybox.formats.blocks import SAFETENSORS_TYPES, TensorType, decode, stored
-from whybox.formats.folder import describe, inside, is_safetensors, mapped, sha256_of
+from whybox.formats.folder import HEAD_BYTES, describe, inside, is_folder, mapped, sha256_of
 from whybox.formats.json_text import MOST_JSON_BYTES, parse_object, read_object
 from whybox.formats.tensors import TensorInfo, TypeShare, find, require_disjoint, require_inside, type_shares
 
@@ -28,6 +28,7 @@ CONFIG = "config.json"
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 MOST_DIMENSIONS = 8
+MOST_NAME = 1024
 
 _LENGTH = Struct("<Q")
 _SHARD = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
@@ -82,13 +83,12 @@ def open_safetensors(path: str | Path) -> SafetensorsFile:
     Raises FormatError (field, expected, found), UnsupportedError (pickles, dtypes), ModelNotFound.
     """
     path = Path(path)
+    if is_folder(path):
+        return _opened(path, path, _files_of(path))
     shard = _SHARD.fullmatch(path.name) is not None and (path.parent / INDEX).exists()
-    folder = path if path.is_dir() else path.parent
-    if path.is_dir() or shard or path.name == INDEX:
-        files = _files_of(folder, sharded=shard or path.name == INDEX)
-    else:
-        files = {path: None}
-    return _opened(path, folder, files)
+    if shard or path.name == INDEX:
+        return _opened(path, path.parent, _indexed(path.parent))
+    return _opened(path, path.parent, {path: None})
 
 
 def _opened(path: Path, folder: Path, files: Mapping[Path, frozenset[str] | None]) -> SafetensorsFile:
@@ -102,17 +102,18 @@ def _opened(path: Path, folder: Path, files: Mapping[Path, frozenset[str] | None
     present = (folder / CONFIG).is_symlink() or (folder / CONFIG).exists()
     config = inside(folder, CONFIG, CONFIG) if present else None
     metadata = read_object(config, CONFIG) if config else {}
-    frozen = MappingProxyType
-    return SafetensorsFile(path, frozen(dict(metadata)), frozen(tensors), frozen(maps), config)
+    return SafetensorsFile(
+        path, MappingProxyType(dict(metadata)), MappingProxyType(tensors), MappingProxyType(maps), config
+    )
 
 
 # Which files
 
 
-def _files_of(folder: Path, sharded: bool) -> Mapping[Path, frozenset[str] | None]:
+def _files_of(folder: Path) -> Mapping[Path, frozenset[str] | None]:
     """The weight files of a folder, each with the tensors that the index promises in it (None: no index)."""
     names = sorted(path.name for path in folder.glob("*.safetensors"))
-    if SINGLE in names and not sharded:
+    if SINGLE in names:
         return {inside(folder, SINGLE, SINGLE): None}
     if (folder / INDEX).exists():
         return _indexed(folder)
@@ -138,13 +139,12 @@ def _indexed(folder: Path) -> Mapping[Path, frozenset[str]]:
     index = read_object(inside(folder, INDEX, INDEX), INDEX)
     weight_map = index.get("weight_map")
     if not isinstance(weight_map, dict) or not weight_map:
-        raise FormatError(
-            folder / INDEX, "weight_map", "an object of tensor name → file name", type(weight_map).__name__
-        )
+        found = type(weight_map).__name__
+        raise FormatError(folder / INDEX, "weight_map", "an object of tensor name → file name", found)
     promised: dict[str, set[str]] = {}
     for tensor, name in weight_map.items():
-        if not isinstance(name, str):
-            raise FormatError(folder / INDEX, f"weight_map[{tensor!r}]", "a file name", type(name).__name__)
+        if not isinstance(name, str) or len(tensor) > MOST_NAME:
+            raise FormatError(folder / INDEX, f"weight_map[{tensor[:40]!r}]", "a file name", type(name).__name__)
         promised.setdefault(name, set()).add(tensor)
     # Every name is judged before the first file is opened.
     return {inside(folder, name, f"weight_map of {INDEX}"): frozenset(promised[name]) for name in sorted(promised)}
@@ -164,14 +164,7 @@ def _agree(file: Path, promised: frozenset[str] | None, found: Sequence[TensorIn
 
 
 def _read_header(path: Path, data: mmap.mmap) -> tuple[TensorInfo, ...]:
-    head = data[:64]
-    limit = min(len(data) - _LENGTH.size, MOST_JSON_BYTES)
-    length = int(_LENGTH.unpack(head[: _LENGTH.size])[0]) if limit >= 0 else 0
-    if limit >= 2 and not is_safetensors(head) and length > limit:
-        raise FormatError(path, "start", "a header length, then '{'", describe(head), "give a safetensors file")
-    if not 2 <= length <= limit:
-        raise FormatError(path, "header length", f"from 2 to {max(limit, 2)}", str(length), "download the file again")
-    start = _LENGTH.size + length
+    start = _header_end(path, data)
     header = parse_object(data[_LENGTH.size : start], path, "header")
     tensors = tuple(_read_entry(path, n, entry, start) for n, entry in header.items() if n != "__metadata__")
     require_inside(tensors, path, len(data))
@@ -180,19 +173,30 @@ def _read_header(path: Path, data: mmap.mmap) -> tuple[TensorInfo, ...]:
     return tuple(sorted(tensors, key=lambda tensor: tensor.offset))
 
 
+def _header_end(path: Path, data: mmap.mmap) -> int:
+    if len(data) < _LENGTH.size + len("{}"):
+        raise FormatError(path, "file size", "at least 10 bytes", str(len(data)), "download the file again")
+    length = int(_LENGTH.unpack_from(data)[0])
+    limit = min(len(data) - _LENGTH.size, MOST_JSON_BYTES)
+    if length <= limit:
+        return _LENGTH.size + length
+    found = describe(data[:HEAD_BYTES])
+    raise FormatError(path, "header length", f"at most {limit:,}", f"{length:,} ({found})", "download the file again")
+
+
 def _read_entry(path: Path, name: str, entry: object, start: int) -> TensorInfo:
+    if len(name) > MOST_NAME:
+        raise FormatError(path, "tensor name", f"at most {MOST_NAME} characters", f"{len(name)}: {name[:40]!r}…")
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
-        found = ", ".join(entry) if isinstance(entry, dict) else type(entry).__name__
+        found = ", ".join(entry)[:80] if isinstance(entry, dict) else type(entry).__name__
         raise FormatError(path, f"tensor {name!r}", "dtype, shape and data_offsets", found or "nothing")
     kind = _kind(path, name, entry["dtype"])
     shape = _whole_numbers(path, f"shape of {name!r}", entry["shape"], most=MOST_DIMENSIONS)
     span = _whole_numbers(path, f"data_offsets of {name!r}", entry["data_offsets"], most=2)
     size = math.prod(shape) * kind.size
     if len(span) != 2 or span[1] - span[0] != size:
-        shown = " × ".join(map(str, shape)) or "1"
-        raise FormatError(
-            path, f"data_offsets of {name!r}", f"a span of {shown} × {kind.size} = {size} bytes", str(span)
-        )
+        shown = " × ".join(map(str, (*shape, kind.size)))
+        raise FormatError(path, f"data_offsets of {name!r}", f"a span of {shown} = {size} bytes", str(span))
     return TensorInfo(name, shape, kind.name, size, start + span[0], path)
 
 
@@ -223,6 +227,5 @@ def _require_whole(tensors: Iterable[TensorInfo], path: Path, start: int, size: 
     edges = [start, *(edge for tensor in ordered for edge in (tensor.offset, tensor.end)), size]
     for end, begin in list(pairwise(edges))[::2]:
         if begin != end:
-            raise FormatError(
-                path, "data", f"tensors side by side, one from byte {end}", f"{begin - end} bytes of none"
-            )
+            expected = f"tensors side by side, one that starts at byte {end}"
+            raise FormatError(path, "data", expected, f"{begin - end} bytes that belong to none")

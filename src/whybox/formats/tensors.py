@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Shaped
@@ -39,6 +39,7 @@ class TypeShare(NamedTuple):
     nbytes: int
 
 
+@runtime_checkable
 class WeightFile(Protocol):
     """A weight file of any format, checked as a whole; tensors are decoded when they are read."""
 

@@ -65,7 +65,7 @@ def split_heads(x: Float[np.ndarray, "*b q c"], heads: int) -> Float[np.ndarray,
     return np.swapaxes(x.reshape(*x.shape[:-1], heads, _width(x.shape[-1], heads)), -3, -2)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Attended:
     """The stages of one attention, in order."""
 
@@ -87,13 +87,25 @@ def attention(
 
     Order: scale → cap → distance bias → mask → softmax → mix.
     """
+    s = shaped_scores(query, key, query_pos, key_pos, spec)
+    pattern = softmax(s, visible(query_pos, key_pos, spec.window), sinks)
+    return Attended(s, pattern, mix(pattern, value))
+
+
+def shaped_scores(
+    query: Float[np.ndarray, "q h d"],
+    key: Float[np.ndarray, "k g d"],
+    query_pos: Int[np.ndarray, "q"],
+    key_pos: Int[np.ndarray, "k"],
+    spec: Attention,
+) -> Float[np.ndarray, "h q k"]:
+    """Scaled, soft-capped, distance bias added: what stands before the mask."""
     s = scores(query, key, spec.scale)
     if spec.cap is not None:
         s = soft_cap(s, spec.cap)
     if spec.alibi is not None:
         s += alibi_bias(np.asarray(spec.alibi, s.dtype), query_pos, key_pos)
-    pattern = softmax(s, visible(query_pos, key_pos, spec.window), sinks)
-    return Attended(s, pattern, mix(pattern, value))
+    return s
 
 
 def one_head(

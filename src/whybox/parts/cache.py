@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float, Int
+from numpy.typing import DTypeLike
 
 from whybox.errors import UsageError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LayerCache:
     """One layer's slots. Keys are stored rotated. `seen`: one beyond the last position fed, 0 before the first.
 
@@ -101,7 +102,7 @@ class LayerCache:
             )
 
 
-def empty(kv_heads: int, width: int, dtype: np.dtype, value_width: int | None = None) -> LayerCache:
+def empty(kv_heads: int, width: int, dtype: DTypeLike, value_width: int | None = None) -> LayerCache:
     """A cache that has seen nothing."""
     key = np.zeros((0, kv_heads, width), dtype)
     value = np.zeros((0, kv_heads, width if value_width is None else value_width), dtype)

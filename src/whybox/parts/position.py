@@ -8,7 +8,7 @@ from typing import assert_never
 import numpy as np
 from jaxtyping import Complex, Float, Int
 
-from whybox.errors import UsageError
+from whybox.errors import PromptError, UsageError
 from whybox.parts.rope import frequencies, magnitude
 from whybox.spec import Pairing, Rope
 
@@ -34,6 +34,22 @@ def sinusoid_shift(k: int, c: int) -> Float[np.ndarray, "c c"]:
         cos, sin = np.cos(angle), np.sin(angle)
         shift[2 * pair : 2 * pair + 2, 2 * pair : 2 * pair + 2] = [[cos, sin], [-sin, cos]]
     return shift
+
+
+def learned(
+    positions: Int[np.ndarray, "q"], table: Float[np.ndarray, "rows c"], offset: int = 0
+) -> Float[np.ndarray, "q c"]:
+    """Row p + offset of a trained table: beyond its last row there is no code at all.
+
+    Raises PromptError for such a position.
+    """
+    count = len(table) - offset
+    if len(positions) and not 0 <= positions.min() <= positions.max() < count:
+        raise PromptError(
+            f"expected positions 0 … {count - 1} (learned table), found {positions.min()} … {positions.max()}",
+            "shorten the prompt: this model has no code for later positions",
+        )
+    return table[positions + offset]
 
 
 def rope_angles(

@@ -57,7 +57,7 @@ def online_softmax(scores: Float[np.ndarray, "k"]) -> Float[np.ndarray, "k"]:
     return np.zeros_like(scores) if total == 0 else np.exp(scores - peak) / total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Running:
     """What is kept of a row of scores while its keys arrive in tiles: peak, sum and the mixed values so far."""
 
@@ -65,7 +65,7 @@ class Running:
     total: Float[np.ndarray, "*rows 1"]
     mixed: Float[np.ndarray, "*rows d"]
 
-    def absorb(self, scores: Float[np.ndarray, "*rows k"], value: Float[np.ndarray, "*lead k d"]) -> "Running":
+    def absorb(self, scores: Float[np.ndarray, "*rows k"], value: Float[np.ndarray, "*groups k d"]) -> "Running":
         """One more tile. Hidden scores are −inf. Earlier sums are rescaled to the new peak, values included."""
         higher = np.maximum(self.peak, _peak(scores))
         kept = np.exp(self.peak - higher)
@@ -88,7 +88,10 @@ def nothing_seen(rows: tuple[int, ...], width: int, dtype: np.dtype) -> Running:
 def _hide(
     scores: Float[np.ndarray, "*rows k"], visible: Bool[np.ndarray, "..."] | None
 ) -> Float[np.ndarray, "*rows k"]:
-    return scores.copy() if visible is None else np.where(visible, scores, scores.dtype.type(-np.inf))
+    hidden = scores.copy()
+    if visible is not None:
+        np.copyto(hidden, -np.inf, where=~visible)  # half the time of np.where
+    return hidden
 
 
 def _peak(scores: Float[np.ndarray, "*rows k"]) -> Float[np.ndarray, "*rows 1"]:

@@ -27,7 +27,7 @@ class Specials:
 
 @dataclass(frozen=True)
 class Blueprint:
-    """names: what templates may write for special tokens (`bos_token` → its text). notes: assumptions, one line each."""
+    """names: what templates may write for special tokens (`bos_token` → its text). notes: assumptions made."""
 
     vocabulary: Vocabulary
     codec: Codec

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple, Protocol
 
 import tokenizers
@@ -28,7 +28,8 @@ class Codec(Protocol):
 class LibraryCodec:
     """A tokenizer of the `tokenizers` library from which every control token was taken out.
 
-    exact: the bytes of the ids must spell the text; without it (a tokenizer that normalises) the library's offsets count.
+    exact: the bytes of the ids must spell the text; without it (a tokenizer that normalises) the library's offsets
+    count.
     """
 
     opening: tokenizers.Tokenizer
@@ -58,7 +59,7 @@ def spans_of(parts: Sequence[bytes], data: bytes) -> list[tuple[int, int]] | Non
     else:
         return None
     ends = list(accumulate(map(len, parts), initial=0))
-    return [(max(start - extra, 0), max(end - extra, 0)) for start, end in zip(ends, ends[1:], strict=False)]
+    return [(max(start - extra, 0), max(end - extra, 0)) for start, end in pairwise(ends)]
 
 
 def _spans_of_characters(text: str, offsets: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -17,7 +17,7 @@ _ROLES = ("bos_token", "eos_token", "pad_token", "unk_token")
 
 
 def read(folder: Path) -> Blueprint:
-    """The blueprint of a folder. UnsupportedError without tokenizer.json; FormatError where a file contradicts itself."""
+    """The blueprint of a folder. UnsupportedError without tokenizer.json; FormatError for a file that is no JSON."""
     if not (folder / "tokenizer.json").is_file():
         raise UnsupportedError(
             f"{folder} has no tokenizer.json",

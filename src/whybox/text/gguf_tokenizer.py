@@ -13,6 +13,7 @@ from whybox.text.gguf_metadata import Kind, Metadata, flag, items, token_id, tok
 from whybox.text.sentencepiece import SentencePieceCodec
 from whybox.text.vocabulary import SPACE_MARK, Control, Finder, Spelling, Vocabulary, looks_like_control
 
+
 def read(metadata: Metadata) -> Blueprint:
     """The blueprint that `tokenizer.ggml.model` asks for: gpt2, llama, t5 or bert."""
     match value(metadata, "model", str):
@@ -38,7 +39,9 @@ def _byte_level(metadata: Metadata) -> Blueprint:
     try:
         model = models.BPE(_plain_ids(vocabulary), merges, ignore_merges=rule.whole_first)
     except Exception as error:  # the library raises bare Exception
-        raise FormatError("GGUF", "tokenizer.ggml.merges", "pairs of tokens whose union is a token", str(error)) from error
+        raise FormatError(
+            "GGUF", "tokenizer.ggml.merges", "pairs of tokens whose union is a token", str(error)
+        ) from error
     library = tokenizers.Tokenizer(model)
     library.pre_tokenizer = pre_tokenizers.Sequence(
         [
@@ -57,7 +60,9 @@ def _sentencepiece(metadata: Metadata) -> Blueprint:
     scores = token_scores(metadata)
     bytes_by_id = [token for token, kind in enumerate(kinds) if kind == Kind.BYTE]
     ids = _plain_ids(vocabulary, without=bytes_by_id)
-    whole = [Control(vocabulary.tokens[token].replace(SPACE_MARK, " "), token) for token in _user_defined(vocabulary, kinds)]
+    whole = [
+        Control(vocabulary.tokens[token].replace(SPACE_MARK, " "), token) for token in _user_defined(vocabulary, kinds)
+    ]
     codec = SentencePieceCodec(
         ids=ids,
         cost={piece: -scores[token] for piece, token in ids.items()},
@@ -85,7 +90,7 @@ def _unigram(metadata: Metadata) -> Blueprint:
         steps += [normalizers.Strip(), normalizers.Replace(Regex(" {2,}"), " ")]
     library.normalizer = normalizers.Sequence(steps)
     scheme = "always" if flag(metadata, "add_space_prefix", True) else "never"
-    library.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme)  # type: ignore[arg-type]
+    library.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme=scheme)
     _add_user_defined(library, vocabulary, kinds)
     codec = LibraryCodec(library, library, vocabulary.token_bytes, exact=False)
     return _blueprint(metadata, vocabulary, codec, add_bos=False)
@@ -116,7 +121,8 @@ def _blueprint(
     metadata: Metadata, vocabulary: Vocabulary, codec: Codec, add_bos: bool, notes: tuple[str, ...] = ()
 ) -> Blueprint:
     bos, eos, pad, unknown, eot, eom = (
-        token_id(metadata, f"{name}_token_id", len(vocabulary.tokens)) for name in ("bos", "eos", "padding", "unknown", "eot", "eom")
+        token_id(metadata, f"{name}_token_id", len(vocabulary.tokens))
+        for name in ("bos", "eos", "padding", "unknown", "eot", "eom")
     )
     specials = Specials(
         bos=bos,
@@ -134,7 +140,7 @@ def _blueprint(
 
 def _vocabulary(metadata: Metadata, spelling: Spelling) -> Vocabulary:
     tokens, kinds = items(metadata, "tokens", str), token_kinds(metadata)
-    # Phi-3's chat tokens swallow the blanks after them; the file does not say so, but only its vocabulary has this name.
+    # Phi-3's chat tokens swallow the blanks after them. The file does not say so; only its vocabulary has this name.
     swallow = "<|placeholder1|>" in tokens
     plain = {"<unk>", "<s>", "<|endoftext|>"}
     controls = tuple(

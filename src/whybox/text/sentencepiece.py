@@ -1,12 +1,13 @@
 """SentencePiece BPE from pieces and scores alone: the adjacent pair whose union scores best is joined first.
 
-A GGUF of this kind carries no merges, and deriving them (half a million for Gemma) costs far more than merging by score,
-which is what SentencePiece itself does (arXiv 1808.06226). Characters without a piece fall back to their bytes.
+A GGUF of this kind carries no merges, and deriving them (half a million for Gemma) costs far more than merging by
+score, which is what SentencePiece itself does (arXiv 1808.06226). Characters without a piece fall back to their bytes.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 
 from whybox.errors import UnsupportedError
 from whybox.text.codec import Piece
@@ -65,7 +66,9 @@ class SentencePieceCodec:
         elif self.unknown is not None:
             yield Piece(self.unknown, start, end)
         else:
-            raise UnsupportedError(f"the vocabulary has neither a piece, nor bytes, nor an unknown token for {symbol!r}")
+            raise UnsupportedError(
+                f"the vocabulary has neither a piece, nor bytes, nor an unknown token for {symbol!r}"
+            )
 
 
 def join_by_cost(text: str, cost: Mapping[str, float]) -> list[str]:
@@ -77,9 +80,7 @@ def join_by_cost(text: str, cost: Mapping[str, float]) -> list[str]:
     count = len(symbols)
     before, after = list(range(-1, count - 1)), list(range(1, count + 1))
     queue = [
-        (cost[pair], left, left + 1, pair)
-        for left, pair in enumerate(map("".join, zip(text, text[1:], strict=False)))
-        if pair in cost
+        (cost[pair], left, left + 1, pair) for left, pair in enumerate(map("".join, pairwise(text))) if pair in cost
     ]
     heapify(queue)
 

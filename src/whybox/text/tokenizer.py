@@ -55,15 +55,15 @@ class Tokenizer:
         return token in self.blueprint.vocabulary.control_ids
 
     def encode(self, text: str, *, control: bool = False) -> list[int]:
-        """Ids of a text, without BOS. `control`: whether it may hold control tokens (a template's text may, a user's not)."""
+        """Ids of a text, without BOS. `control`: whether it may make control tokens (a template may, a user not)."""
         trusted = [(0, len(text))] if control else []
         return [piece.id for piece in self.pieces(text, trusted)]
 
     def pieces(self, text: str, trusted: Sequence[Range] = ()) -> list[Piece]:
         """Ids with the bytes of the text that each covers; control tokens only where wholly inside a trusted range.
 
-        Between two control tokens trusted and untrusted text are one run, so harmless content gets the ids that it would
-        get without the distinction. Raises PromptError for a lone surrogate, which has no bytes.
+        Between two control tokens trusted and untrusted text are one run, so harmless content gets the ids that it
+        would get without the distinction. Raises PromptError for a lone surrogate, which has no bytes.
         """
         whole_characters(text)
         found: list[Piece] = []
@@ -95,7 +95,9 @@ class Tokenizer:
         if not text:
             return []
         run = self.blueprint.codec.pieces(text, opening)
-        assert not any(self.is_control(piece.id) and piece.id != self.unknown for piece in run), "a control id from text"
+        assert not any(self.is_control(piece.id) and piece.id != self.unknown for piece in run), (
+            "a control id from text"
+        )
         return [Piece(piece.id, piece.start + place, piece.end + place) for piece in run]
 
 

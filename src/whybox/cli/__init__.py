@@ -1,0 +1,4 @@
+"""The command line: one file per verb, shared options, and one place that turns errors into lines and exit codes.
+
+A verb's module imports nothing heavy at its top: what a job needs is imported inside the verb, so `--help` stays fast.
+"""

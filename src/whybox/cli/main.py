@@ -1,0 +1,53 @@
+"""`whybox`: the list of verbs. To add one, write `cli/VERB.py` with one function, and name it here."""
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import whybox
+from whybox.cli.models import models
+from whybox.cli.outcome import exit_codes, utf8_streams
+from whybox.cli.pull import pull
+
+
+class Verbs(TyperGroup):
+    """Runs a verb so that every way in which it can end has its exit code."""
+
+    def invoke(self, ctx: Any) -> Any:
+        with exit_codes():
+            return super().invoke(ctx)
+
+
+app = typer.Typer(
+    cls=Verbs,
+    name="whybox",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command(name="pull")(pull)
+app.command(name="models")(models)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        print(f"whybox {whybox.__version__}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and end.")
+]
+
+
+@app.callback()
+def options(version: Version = False) -> None:
+    """A black box tells you what. whybox tells you why, and proves it."""
+
+
+def main() -> None:
+    """The entry point of the `whybox` command."""
+    utf8_streams()
+    app(prog_name="whybox")

@@ -1,0 +1,71 @@
+"""How a run of the command line ends: one line of cause, one of remedy, and the exit code of DESIGN §1.
+
+0 pass · 1 a gate failed · 2 usage · 3 infrastructure · 4 inconclusive under --strict · 5 nothing was run · 130 Ctrl-C.
+A verb that wants to end with 1, 4 or 5 raises `typer.Exit(code)` after it has printed its result.
+"""
+
+import io
+import os
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import typer
+
+from whybox.errors import WhyboxError
+
+INTERRUPTED = 130  # 128 + SIGINT, as shells count
+PIPE_CLOSED = 141  # 128 + SIGPIPE, as every other tool of a pipeline ends
+FAULT = 3  # a fault of ours must not look like a failed gate (1)
+
+
+@contextmanager
+def exit_codes() -> Iterator[None]:
+    """Turns whatever ends a verb into its lines on stderr and its exit code.
+
+    A verb that kept something when it was interrupted says so: `raise KeyboardInterrupt("3 of 9 runs are in x.json")`.
+    """
+    try:
+        yield
+        sys.stdout.flush()  # a reader that has gone is noticed here, not by the interpreter on its way out
+    except WhyboxError as error:
+        raise _ended(error.exit_code, error.cause, error.remedy) from error
+    except KeyboardInterrupt as stop:
+        raise _ended(INTERRUPTED, "interrupted", str(stop)) from stop
+    except BrokenPipeError as gone:
+        _stop_writing()
+        raise typer.Exit(PIPE_CLOSED) from gone
+    except MemoryError as full:
+        raise _ended(FAULT, "out of memory", "Use a shorter prompt, a smaller model or a lower precision.") from full
+    except OSError as problem:
+        raise _ended(FAULT, str(problem), "Check the path, its permissions and the free space.") from problem
+    except (typer.Exit, typer.Abort):
+        raise
+    except Exception as fault:
+        if type(fault).__module__.startswith(("click", "typer")):
+            raise  # usage errors are told by typer itself
+        traceback.print_exc()
+        raise _ended(FAULT, f"a fault in whybox: {type(fault).__name__}", "Please report the lines above.") from fault
+
+
+def utf8_streams() -> None:
+    """Writes UTF-8 whatever the console's code page is; a character that cannot be shown never ends a run."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _ended(code: int, cause: str, remedy: str) -> typer.Exit:
+    """Says cause and remedy, one line each, and gives the exit to raise."""
+    with suppress(BrokenPipeError):
+        for line in (f"whybox: {cause}", remedy):
+            if line:
+                print(" ".join(line.splitlines()), file=sys.stderr)
+    return typer.Exit(code)
+
+
+def _stop_writing() -> None:
+    """Sends what is left in the buffers nowhere, so that the interpreter ends without a complaint."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,127 @@
+"""A case with its slots filled: concrete messages or raw parts, concrete answers, and their scorer."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, assert_never
+
+from whybox.errors import CaseError
+from whybox.items.scoring import Scorer, choice_scorer, name_scorer, number_scorer, text_scorer
+
+Kind = Literal["number", "name", "choice", "text"]
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A named piece of text."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Message:
+    """One turn of a conversation; its parts are joined by the `join` of the instance."""
+
+    role: Role
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """Decoding settings that a case states; None = not stated (greedy when `temperature` is None)."""
+
+    temperature: float | None = None
+    top_k: int | None = None
+    top_p: float | None = None
+    repetition_penalty: float | None = None
+    seed: int | None = None
+    max_tokens: int | None = None
+    banned: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CaseInstance:
+    """One concrete prompt with its answers. Either `messages` or `raw_parts` is empty.
+
+    `values`: the slot values that made it; `wrong`: None when the case names none; `got`: only on the case itself.
+    """
+
+    id: str
+    case_id: str
+    values: tuple[tuple[str, str], ...]
+    messages: tuple[Message, ...]
+    raw_parts: tuple[Part, ...]
+    join: str
+    right: str
+    wrong: str | None
+    kind: Kind
+    options: tuple[tuple[str, str], ...] = ()
+    evidence: tuple[str, ...] = ()
+    got: str | None = None
+    decoding: Decoding = field(default_factory=Decoding)
+    contract_prefix: str | None = None
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether the prompt goes to the model without a chat template."""
+        return not self.messages
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """All parts in the order in which they stand."""
+        return self.raw_parts or tuple(part for message in self.messages for part in message.parts)
+
+    def part(self, name: str) -> Part:
+        """The part of that name; CaseError lists the names that exist."""
+        for part in self.parts:
+            if part.name == name:
+                return part
+        raise CaseError(f"{self.id}: expected a part among {', '.join(p.name for p in self.parts)}, found {name!r}")
+
+    def scorer(self) -> Scorer:
+        """The scorer of this answer kind, with right and wrong as known candidates."""
+        others = () if self.wrong is None else (self.wrong,)
+        match self.kind:
+            case "number":
+                return number_scorer(self.right, others)
+            case "name":
+                return name_scorer(self.right, others)
+            case "text":
+                return text_scorer(self.right, others)
+            case "choice":
+                labels = [label for label, _ in self.options] or sorted({*"ABCD", self.right, *others})
+                return choice_scorer(self.right, labels, dict(self.options))
+            case _:
+                assert_never(self.kind)
+
+    def keeping(self, names: Iterable[str]) -> "CaseInstance":
+        """The same prompt with only the named parts; a message left without parts is left out."""
+        kept = {self.part(name).name for name in names}
+        return self._arranged({part.name: part if part.name in kept else None for part in self.parts})
+
+    def replacing(self, texts: Mapping[str, str]) -> "CaseInstance":
+        """The same prompt with other texts in the named parts."""
+        for name in texts:
+            self.part(name)
+        return self._arranged({p.name: replace(p, text=texts.get(p.name, p.text)) for p in self.parts})
+
+    def reordered(self, names: Sequence[str]) -> "CaseInstance":
+        """The named parts stand in this order, in the places that they hold together; all others stay."""
+        places = [part.name for part in self.parts if part.name in set(names)]
+        if sorted(places) != sorted(names):
+            raise CaseError(f"{self.id}: expected an order of existing parts, each once, found {', '.join(names)}")
+        moved = dict(zip(places, map(self.part, names), strict=True))
+        return self._arranged({part.name: moved.get(part.name, part) for part in self.parts})
+
+    def _arranged(self, at: Mapping[str, Part | None]) -> "CaseInstance":
+        def fitted(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+            return tuple(new for part in parts if (new := at[part.name]) is not None)
+
+        messages = (replace(message, parts=fitted(message.parts)) for message in self.messages)
+        return replace(
+            self,
+            raw_parts=fitted(self.raw_parts),
+            messages=tuple(message for message in messages if message.parts),
+            evidence=tuple(name for name in self.evidence if at[name] is not None),
+        )

@@ -1,0 +1,40 @@
+"""Deterministic scorers: fold the text, find known candidates, drop denied ones, let what is asserted decide."""
+
+from whybox.items.scoring.choice import ChoiceScorer, choice_scorer
+from whybox.items.scoring.rules import JsonWithKeys, NeverWrite, inflections, never_write
+from whybox.items.scoring.score import Outcome, Score, Scorer
+from whybox.items.scoring.scorers import (
+    AbstainScorer,
+    CandidateScorer,
+    code_scorer,
+    name_scorer,
+    number_scorer,
+    text_scorer,
+    word_scorer,
+    yes_no_scorer,
+)
+from whybox.items.scoring.tables import Agreement, Table, agreement, tables
+
+__all__ = [
+    "AbstainScorer",
+    "Agreement",
+    "CandidateScorer",
+    "ChoiceScorer",
+    "JsonWithKeys",
+    "NeverWrite",
+    "Outcome",
+    "Score",
+    "Scorer",
+    "Table",
+    "agreement",
+    "choice_scorer",
+    "code_scorer",
+    "inflections",
+    "name_scorer",
+    "never_write",
+    "number_scorer",
+    "tables",
+    "text_scorer",
+    "word_scorer",
+    "yes_no_scorer",
+]

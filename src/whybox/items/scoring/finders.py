@@ -1,0 +1,144 @@
+"""How one known candidate is found in folded text: as a number with a unit, a name, a code, or a phrase."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from whybox.errors import CaseError
+from whybox.items.scoring.folding import fold_text, is_han, stands_alone
+from whybox.items.scoring.quantities import Quantity, find_quantities
+from whybox.items.scoring.score import Mention
+from whybox.items.scoring.units import Unit, unit_named
+
+ENGLISH_KINDS = ("depot", "office", "device", "station", "model", "warehouse", "unit")
+CHINESE_KINDS = ("仓库", "办公室", "站", "所", "型")
+# What may follow a bare Chinese name; any other character would make it another word (维岚山).
+_PARTICLES = "的是和与或在有也都里中把将为会能可说称及并、"
+_QUOTES = "[\"'“”‘’「」『』《》]*"
+_BARE_LINE = re.compile(r"[\W_]*(?:(?:the |final )*answer(?: is)?|答案)?[是为为\W_]*")
+
+
+@dataclass(frozen=True)
+class NumberCandidate:
+    """A value with the unit that it must carry; without a unit, any but percent."""
+
+    written: str
+    value: Decimal
+    unit: Unit | None
+
+    @classmethod
+    def parse(cls, written: str) -> "NumberCandidate":
+        """Read `7 days`, `7天`, `-3` or `seven days`; CaseError when there is no number in it."""
+        folded = fold_text(written).strip()
+        number = next(iter(find_quantities(folded, words=True)), None)
+        if number is None:
+            raise CaseError(
+                f"answer: expected a number, found {written!r}", "Write a number, or choose kind: name, choice or text."
+            )
+        rest = folded[number.end :].strip(" .") if number.unit is None else number.unit
+        return cls(written, number.value, unit_named(rest) if rest else None)
+
+    def is_met_by(self, quantity: Quantity, bare: bool) -> bool:
+        """Same value, and the same unit; a bare number is enough where it is all that its line says."""
+        if quantity.value != self.value:
+            return False
+        if self.unit is None:
+            return quantity.unit != "percent"
+        return quantity.unit == self.unit.name or (quantity.unit is None and bare)
+
+
+def find_numbers(text: str, candidates: Sequence[NumberCandidate], words: bool) -> list[Mention]:
+    """Mentions of numeric candidates. A range counts only if both its ends are candidates."""
+    extra = [candidate.unit for candidate in candidates if candidate.unit is not None]
+    values = {candidate.value for candidate in candidates}
+    return [
+        Mention(candidate.written, quantity.start, quantity.end)
+        for quantity in find_quantities(text, words, extra)
+        if quantity.partner is None or quantity.partner in values
+        for candidate in candidates
+        if candidate.is_met_by(quantity, _is_bare(text, quantity))
+    ]
+
+
+def _is_bare(text: str, quantity: Quantity) -> bool:
+    head = text.rfind("\n", 0, quantity.start) + 1
+    tail = text.find("\n", quantity.end)
+    before, behind = text[head : quantity.start], text[quantity.end : tail if tail >= 0 else len(text)]
+    return bool(_BARE_LINE.fullmatch(before)) and not re.search(r"\w", behind)
+
+
+def find_names(text: str, names: Sequence[str]) -> list[Mention]:
+    """Mentions of names, with or without their kind word: `the Velmora depot`, `“维岚”仓库`."""
+    patterns = {name: _name_pattern(name, names) for name in names}
+    found = (
+        Mention(name, match.start(), match.end())
+        for name, pattern in patterns.items()
+        for match in pattern.finditer(text)
+    )
+    return longest(mention for mention in found if stands_alone(text, mention.start, mention.end))
+
+
+def _name_pattern(name: str, names: Sequence[str]) -> re.Pattern[str]:
+    base, kind = split_kind(name)
+    if kind == "" or [split_kind(other)[0] for other in names].count(base) > 1:
+        return _phrase_pattern(name)
+    if base[-1:].isascii():
+        return re.compile(rf"{_spaced(base)}(?:{_QUOTES}\s+{re.escape(kind)}(?![^\W_]))?")
+    return re.compile(rf"{_spaced(base)}(?:{_QUOTES}{re.escape(kind)}|(?![^\W{_PARTICLES}]))")
+
+
+def split_kind(name: str) -> tuple[str, str]:
+    """A folded name parted into its own word and its kind: (维岚, 仓库), (velmora, depot), (paris, "")."""
+    folded = fold_text(name).strip().removeprefix("the ")
+    for kind in CHINESE_KINDS:
+        if folded.endswith(kind) and len(folded) > len(kind) + 1:
+            return folded.removesuffix(kind), kind
+    base, _, last = folded.rpartition(" ")
+    return (base, last) if base and last in ENGLISH_KINDS else (folded, "")
+
+
+def find_phrases(text: str, phrases: Sequence[str]) -> list[Mention]:
+    """Mentions of words or phrases, whole and in their order, any blanks between them."""
+    return longest(
+        Mention(phrase, match.start(), match.end())
+        for phrase in phrases
+        for match in _phrase_pattern(phrase).finditer(text)
+        if match.end() > match.start() and stands_alone(text, match.start(), match.end())
+    )
+
+
+def _phrase_pattern(phrase: str) -> re.Pattern[str]:
+    return re.compile(_spaced(fold_text(phrase).strip().rstrip(".。")) or r"(?!)")
+
+
+def _spaced(folded: str) -> str:
+    return r"\s+".join(re.escape(word) for word in folded.split())
+
+
+def find_codes(text: str, codes: Sequence[str]) -> list[Mention]:
+    """Mentions of codes: exact signs, and no hyphen or underscore that would make them longer."""
+    return [m for m in find_phrases(text, codes) if not _is_continued(text, m.start, m.end)]
+
+
+def _is_continued(text: str, start: int, end: int) -> bool:
+    return bool(re.search(r"[^\W_][-_]\Z", text[:start][-2:]) or re.match(r"[-_][^\W_]", text[end:]))
+
+
+def longest(mentions: Iterable[Mention]) -> list[Mention]:
+    """Mentions that are not part of a longer one (`New York` inside `New York State`)."""
+    kept = list(mentions)
+    return [
+        m
+        for m in kept
+        if not any(
+            other.start <= m.start and m.end <= other.end and other.end - other.start > m.end - m.start
+            for other in kept
+            if other.candidate != m.candidate
+        )
+    ]
+
+
+def is_bare_han(text: str) -> bool:
+    """Whether a text consists of Chinese characters only."""
+    return bool(text) and all(is_han(letter) for letter in text)

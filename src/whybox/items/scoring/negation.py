@@ -1,0 +1,66 @@
+"""Negation scope, English and Chinese: whether a mention is denied rather than asserted.
+
+English: a negator at most three words before the mention, in its clause, "not only" excepted. Chinese: at most four
+characters before, 不仅 and 不只 excepted. Behind the mention: "… is wrong", …是错的. A scope ends at another mention
+unless the two are joined ("not 7 or 30", but "不是30天是7天").
+"""
+
+import re
+from collections.abc import Sequence
+
+_CLAUSE_END = re.compile(
+    r"[!?;。！？；，、\n—]|[.,:](?![0-9])|\b(?:but|however|it's|yet)\b|而是|但是?|不过|可是|instead(?! of)"
+)
+_ENGLISH_WORD = re.compile(r"[^\W_]+(?:['-][^\W_]+)*")
+_NEGATORS = {"not", "never", "neither", "nor", "except", "cannot"}
+_PAIRS = {("rather", "than"), ("instead", "of")}
+_CHINESE_NEGATOR = re.compile(r"(?:不是|并非|没有|而不是|除了|不能|既不是|也不是)(?![只仅])")
+_JOINED = re.compile(r"[\s,，、/]*(?:or|and|nor|或者?|和|与|及)?\s*(?:the |an? )?")
+_DENIED_BEHIND = re.compile(
+    r"[\s\"”’)]*(?:(?:is|are|was|were|'s)\s+(?:wrong|incorrect|false|not (?:right|correct|true|the answer))\b"
+    r"|(?:isn't|aren't|wasn't)\s+(?:right|correct|true|the answer)\b"
+    r"|[是都]*(?:错的?|不对|不正确|错误)(?!过))"
+)
+
+Span = tuple[int, int]
+
+
+def is_negated(text: str, mention: Span, others: Sequence[Span]) -> bool:
+    """Whether the mention at [start, end) of folded text is denied; `others` are the other mentions in the text."""
+    start, end = mention
+    if _DENIED_BEHIND.match(text, end):
+        return True
+    head = _scope_start(text, start, others)
+    clause = text[head:start]
+    return _denied_in_english(clause) or _denied_in_chinese(clause)
+
+
+def clause_start(text: str, at: int) -> int:
+    """Where the clause that holds position `at` begins."""
+    ends = [match.end() for match in _CLAUSE_END.finditer(text, 0, at)]
+    return ends[-1] if ends else 0
+
+
+def _scope_start(text: str, start: int, others: Sequence[Span]) -> int:
+    head, at = clause_start(text, start), start
+    for other_start, other_end in sorted(others, reverse=True):
+        if not head <= other_start < other_end <= at:
+            continue
+        if not _JOINED.fullmatch(text[other_end:at]):
+            return other_end
+        at = other_start
+    return head
+
+
+def _denied_in_english(clause: str) -> bool:
+    words = [match[0] for match in _ENGLISH_WORD.finditer(clause)]
+    for i in range(max(0, len(words) - 3), len(words)):
+        if words[i : i + 2] == ["not", "only"]:
+            continue
+        if words[i] in _NEGATORS or words[i].endswith("n't") or tuple(words[i - 1 : i + 1]) in _PAIRS:
+            return True
+    return False
+
+
+def _denied_in_chinese(clause: str) -> bool:
+    return any(len(clause) - match.end() <= 4 for match in _CHINESE_NEGATOR.finditer(clause))

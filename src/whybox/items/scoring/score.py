@@ -1,0 +1,89 @@
+"""What a scorer returns, and the one decision that all of them share: which candidate does this text assert?"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, Protocol, runtime_checkable
+
+from whybox.items.scoring.abstention import abstains
+from whybox.items.scoring.folding import Folded
+from whybox.items.scoring.negation import is_negated
+
+Outcome = Literal["right", "wrong", "abstain", "hedged", "invalid", "error"]
+Flag = Literal["truncated", "no-content", "fenced", "answer-line", "content-only", "conflict", "negated"]
+
+_ANSWER_LINE = re.compile(r"(?:\banswer|答案)[ \t]*(?:是|为|is)?[ \t]*:[ \t]*\n?[^\n]*")
+
+
+@dataclass(frozen=True)
+class Score:
+    """One scored answer. `span`: character offsets in the original text of what decided; `candidate`: what it was."""
+
+    outcome: Outcome
+    candidate: str | None = None
+    span: tuple[int, int] | None = None
+    flags: tuple[Flag, ...] = ()
+
+    @property
+    def right(self) -> bool:
+        return self.outcome == "right"
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A known candidate at [start, end) of the folded text."""
+
+    candidate: str
+    start: int
+    end: int
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """Decides what a text answers. Deterministic; never raises on any text."""
+
+    def score(self, text: str | None, finish_reason: str | None = None) -> Score:
+        """Outcome of `text`; no text at all, or one cut by the length limit before it answered, is an error."""
+        ...
+
+
+def decide(folded: Folded, mentions: Sequence[Mention], right: str) -> Score:
+    """The rule of all scorers: denied mentions dropped; one asserted candidate decides; several, the answer line."""
+    asserted = asserted_mentions(folded.text, mentions)
+    flags: tuple[Flag, ...] = ("negated",) if len(asserted) < len(mentions) else ()
+    if len({mention.candidate for mention in asserted}) > 1:
+        on_line = on_answer_line(folded.text, asserted)
+        if len({mention.candidate for mention in on_line}) != 1:
+            return Score("hedged", span=folded.span(asserted[0].start, asserted[-1].end), flags=flags)
+        asserted, flags = on_line, (*flags, "answer-line")
+    if asserted:
+        found = asserted[0]
+        outcome: Outcome = "right" if found.candidate == right else "wrong"
+        return Score(outcome, found.candidate, folded.span(found.start, found.end), flags)
+    return replace(without_candidate(folded), flags=flags)
+
+
+def asserted_mentions(text: str, mentions: Sequence[Mention]) -> list[Mention]:
+    """The mentions outside every negation scope, in order."""
+    spans = [(mention.start, mention.end) for mention in mentions]
+    kept = [m for m in mentions if not is_negated(text, (m.start, m.end), [s for s in spans if s != (m.start, m.end)])]
+    return sorted(kept, key=lambda mention: (mention.start, -mention.end))
+
+
+def on_answer_line(text: str, mentions: Sequence[Mention]) -> list[Mention]:
+    """The mentions that stand on an `Answer:` or 答案： line."""
+    lines = [match.span() for match in _ANSWER_LINE.finditer(text)]
+    return [m for m in mentions if any(start <= m.start and m.end <= end for start, end in lines)]
+
+
+def without_candidate(folded: Folded) -> Score:
+    """Abstain if a sentence declines and holds no value, otherwise invalid."""
+    span = abstains(folded.text)
+    return Score("invalid") if span is None else Score("abstain", span=folded.span(*span))
+
+
+def finished(score: Score, finish_reason: str | None) -> Score:
+    """A text cut by the length limit without an asserted answer is an error, never a wrong answer."""
+    if finish_reason == "length" and score.outcome in ("invalid", "abstain"):
+        return Score("error", span=score.span, flags=("truncated",))
+    return score

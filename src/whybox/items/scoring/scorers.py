@@ -1,0 +1,124 @@
+"""Scorers of single answers: number, name, code, phrase, abstention, yes or no.
+
+Each finds its known candidates in the folded text and lets `decide` choose. None asks a model. Each accepts any text.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from whybox.items.scoring import finders
+from whybox.items.scoring.folding import Folded, fold
+from whybox.items.scoring.negation import clause_start
+from whybox.items.scoring.score import Mention, Score, decide, finished, without_candidate
+
+NO_CONTENT = Score("error", flags=("no-content",))
+
+
+@dataclass(frozen=True)
+class CandidateScorer:
+    """Shared by all kinds: `right` and `others` are what may be found, `find` is how."""
+
+    right: str
+    others: tuple[str, ...]
+    find: Callable[[Folded], list[Mention]] = field(repr=False)
+
+    def score(self, text: str | None, finish_reason: str | None = None) -> Score:
+        if text is None:
+            return NO_CONTENT
+        folded = fold(text)
+        return finished(decide(folded, self.find(folded), self.right), finish_reason)
+
+
+def number_scorer(right: str, others: Sequence[str] = (), words: bool = True) -> CandidateScorer:
+    """Values with units. `words`: whether `seven` and 七 are read. CaseError when a candidate holds no number."""
+    candidates = [finders.NumberCandidate.parse(written) for written in (right, *others)]
+    return CandidateScorer(right, tuple(others), lambda f: finders.find_numbers(f.text, candidates, words))
+
+
+def name_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
+    """Names of places, offices, devices; the kind word may be left out."""
+    names = (right, *others)
+    return CandidateScorer(right, tuple(others), lambda f: finders.find_names(f.text, names))
+
+
+def code_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
+    """Codes such as K7Q-19, exact to the sign."""
+    codes = (right, *others)
+    return CandidateScorer(right, tuple(others), lambda f: finders.find_codes(f.text, codes))
+
+
+def word_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
+    """Whole words or phrases."""
+    phrases = (right, *others)
+    return CandidateScorer(right, tuple(others), lambda f: finders.find_phrases(f.text, phrases))
+
+
+@dataclass(frozen=True)
+class AbstainScorer:
+    """Right when the text declines; any asserted value of `known` is wrong."""
+
+    known: CandidateScorer | None = None
+
+    def score(self, text: str | None, finish_reason: str | None = None) -> Score:
+        if text is None:
+            return NO_CONTENT
+        plain = self.known.score(text) if self.known else without_candidate(fold(text))
+        match plain.outcome:
+            case "abstain":
+                return replace(plain, outcome="right", candidate="abstain")
+            case "right":  # the candidate that `known` was built around is as wrong as the others
+                return replace(plain, outcome="wrong")
+            case _:
+                return finished(plain, finish_reason)
+
+
+_ENGLISH_YES_NO = re.compile(
+    r"(?:(?:the |final )*answer(?: is)?[ :]*)?[\"“(]*(?P<said>yes|yeah|yep|no|nope)[\")”]*(?: indeed| sir)?"
+)
+_CHINESE_NO = re.compile(
+    r"(?:不可以|不能|不行|不是|不会|不需要|不用|不允许|不对|没有|否|不)(?!知道|清楚|确定|明|了解|详)"
+)
+_CHINESE_YES = re.compile(r"(?:可以|能|是的?|对的?|会|需要|允许|行|有)(?!不|没|人|时|关|些|可能)")
+_CHINESE_HEAD = re.compile(r"[\s\W]*(?:答案)?[是为:\s]*[\"“]*")
+_CLAUSES = re.compile(r"[^.!?;,。！？；，\n]+")
+
+
+def yes_no_scorer(right: str) -> CandidateScorer:
+    """Yes or no, as a clause of its own in English (`No, it is not.`), at the start of the answer in Chinese."""
+    return CandidateScorer(right, ("no" if right == "yes" else "yes",), _find_yes_no)
+
+
+def _find_yes_no(folded: Folded) -> list[Mention]:
+    found = []
+    for clause in _CLAUSES.finditer(folded.text):
+        lead = clause.start() + len(clause[0]) - len(clause[0].lstrip())
+        match = _ENGLISH_YES_NO.fullmatch(folded.text, lead, lead + len(clause[0].strip()))
+        if match is not None:
+            found.append(Mention("no" if match["said"].startswith("n") else "yes", *match.span("said")))
+    return found or _chinese_yes_no(folded.text)
+
+
+def _chinese_yes_no(text: str) -> list[Mention]:
+    head = _CHINESE_HEAD.match(text)
+    at = head.end() if head else 0
+    for said, pattern in (("no", _CHINESE_NO), ("yes", _CHINESE_YES)):
+        match = pattern.match(text, at) or pattern.match(text, clause_start(text, at))
+        if match is not None:
+            return [Mention(said, *match.span())]
+    return []
+
+
+YES_WORDS = frozenset({"yes", "是", "是的", "可以", "能", "对"})
+NO_WORDS = frozenset({"no", "否", "不", "不是", "不可以", "不能", "不对"})
+_CODE = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)+|(?=.*[0-9])(?=.*[A-Z])[A-Z0-9]{4,}")
+
+
+def text_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
+    """The scorer of `kind: text`: yes or no, a code, or a phrase, whichever the right answer is."""
+    folded = right.strip().casefold()
+    if folded in YES_WORDS or folded in NO_WORDS:
+        return yes_no_scorer("yes" if folded in YES_WORDS else "no")
+    if _CODE.fullmatch(right):
+        return code_scorer(right, others)
+    return word_scorer(right, others)

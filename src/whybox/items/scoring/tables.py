@@ -1,0 +1,253 @@
+"""What each scorer must and must not match: the published promise of precision and recall, and its test.
+
+`must_not` means "not right": another answer, several answers, a denied one, or none.
+"""
+
+from dataclasses import dataclass
+
+from whybox.items.scoring.choice import choice_scorer
+from whybox.items.scoring.rules import JsonWithKeys, NeverWrite
+from whybox.items.scoring.score import Scorer
+from whybox.items.scoring.scorers import (
+    AbstainScorer,
+    code_scorer,
+    name_scorer,
+    number_scorer,
+    word_scorer,
+    yes_no_scorer,
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """One scorer with texts that it must call right and texts that it must not."""
+
+    name: str
+    scorer: Scorer
+    must: tuple[str, ...]
+    must_not: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How a scorer did on its table. Precision and recall are None when their denominator is zero."""
+
+    matched: tuple[str, ...]
+    missed: tuple[str, ...]
+    false_alarms: tuple[str, ...]
+
+    @property
+    def precision(self) -> float | None:
+        shown = len(self.matched) + len(self.false_alarms)
+        return len(self.matched) / shown if shown else None
+
+    @property
+    def recall(self) -> float | None:
+        wanted = len(self.matched) + len(self.missed)
+        return len(self.matched) / wanted if wanted else None
+
+
+def agreement(table: Table) -> Agreement:
+    """Run a scorer over its table."""
+    is_right = {text: table.scorer.score(text).right for text in (*table.must, *table.must_not)}
+    return Agreement(
+        tuple(text for text in table.must if is_right[text]),
+        tuple(text for text in table.must if not is_right[text]),
+        tuple(text for text in table.must_not if is_right[text]),
+    )
+
+
+def tables() -> tuple[Table, ...]:
+    """The tables of all scorers."""
+    return (*_numbers(), *_names(), *_choices(), *_words(), *_rules())
+
+
+def _numbers() -> tuple[Table, ...]:
+    return (
+        Table(
+            "number en",
+            number_scorer("7 days", ["30 days", "70 days"]),
+            (
+                *("7 days", "Seven days.", "**7** days", "7.0 days", "a 7-day limit", "７ days", "not 30 but 7 days"),
+                *("Answer: 7", "It takes 7 days, not 30.", "The limit is 7 full days.", "7 or 30? Answer: 7 days", "7"),
+            ),
+            (
+                *("17 days", "-7 days", "70 days", "70%", "7.5 days", "7 weeks", "2007", "not 7 days", "7 or 30 days"),
+                *(
+                    "7-30 days",
+                    "5 to 7 days",
+                    "7½ days",
+                    "7 and a half days",
+                    "7 hundred days",
+                    "1.7 days",
+                    "7/30 days",
+                ),
+                *("between 5 and 7 days", "~~7 days~~", "7 business days", "document 7 says so", "isn't 7 days", ""),
+            ),
+        ),
+        Table(
+            "number zh",
+            number_scorer("7天", ["30天", "70天"]),
+            ("７天", "七天", "答案：7 天", "不是30天，是7天", "7日", "不是30天是7天", "需要７天。", "不仅要7天"),
+            (
+                *("十七天", "七十天", "不是7天", "7天或30天", "7个工作日", "第七天", "7天半", "7万天", "并非7天"),
+                *("5至7天", "7月7日", "①7个月", "七千天", "除了7天", "我选30，7天不对"),
+            ),
+        ),
+        Table(
+            "number without unit",
+            number_scorer("7", ["8"]),
+            ("7", "7.0", "$7.00", "seven", "The result is 7.", "是七"),
+            ("17", "7 or 8", "not 7", "-7", "70%", "7%", "7,000", "7th", "K7", "7:30", "7 million", "一定", "1.2.7"),
+        ),
+        Table(
+            "number without words",
+            number_scorer("7", ["8"], words=False),
+            ("7", "$7.00"),
+            ("seven", "七", "17"),
+        ),
+        Table(
+            "negative number", number_scorer("-3", ["3"]), ("-3", "−3", "It is -3."), ("3", "5-3", "13", "--", "3-3")
+        ),
+    )
+
+
+def _names() -> tuple[Table, ...]:
+    return (
+        Table(
+            "name en",
+            name_scorer("Velmora", ["Tanrik"]),
+            ("Velmora.", "VELMORA's depot", "the Velmora depot", "Not Tanrik but Velmora", "**Velmora**"),
+            (
+                "Velmoran",
+                "not Velmora",
+                "Velmora or Tanrik",
+                "Tanrik",
+                "neither Velmora nor Tanrik",
+                "Velmora is wrong",
+            ),
+        ),
+        Table(
+            "name zh",
+            name_scorer("维岚仓库", ["青岑仓库"]),
+            ("“维岚”仓库", "维 岚 仓库", "维岚仓库", "是维岚仓库。", "答案是维岚。"),
+            ("维岚山", "不是维岚仓库", "维岚仓库或青岑仓库", "青岑仓库", "并非维岚仓库", "维岚仓库是错的"),
+        ),
+    )
+
+
+def _choices() -> tuple[Table, ...]:
+    contents = {"A": "3 days", "B": "7 days", "C": "30 days", "D": "90 days"}
+    return (
+        Table(
+            "choice",
+            choice_scorer("B", contents=contents),
+            (
+                *("B", "(b)", "Answer: B", "B) seven days", "选B", "答案是 B。", "7 days", "b.", "[B]", "**B**"),
+                *("A refund takes seven days.", "The answer is B because A is wrong.", "不是A，是B"),
+            ),
+            (
+                *(
+                    "A",
+                    "both A and B",
+                    "B is wrong; A",
+                    "Because it is.",
+                    "既不是A也不是B",
+                    "B) 30 days",
+                    "C",
+                    "30 days",
+                ),
+                *("not B", "be", "AB", "A or B"),
+            ),
+        ),
+    )
+
+
+def _words() -> tuple[Table, ...]:
+    return (
+        Table(
+            "code",
+            code_scorer("K7Q-19"),
+            ("K7Q-19", '"K7Q-19".', "k7q-19"),
+            ("K7Q-190", "k7q19", "K7Q", "K7Q-19-B", "XK7Q-19", "A-K7Q-19"),
+        ),
+        Table(
+            "yes or no",
+            yes_no_scorer("no"),
+            ("No.", "No, it is not.", "不可以。", "Answer: no", "不行", "NO!", "**No**"),
+            (
+                "I do not know",
+                "nothing",
+                "It is now open",
+                "不知道",
+                "Yes.",
+                "可以",
+                "There is no refund, yes.",
+                "Yes. No.",
+            ),
+        ),
+        Table(
+            "word",
+            word_scorer("Germany"),
+            ("It was Germany.", "germany", "Germany's team"),
+            ("It was not Germany", "Germanys", "German", "East-Germanys", "Germany1"),
+        ),
+        Table(
+            "abstain",
+            AbstainScorer(),
+            (
+                *("The documents do not say.", "I can't tell from this.", "文中没有提到", "无法确定", "资料未说明"),
+                *("It isn’t mentioned.", "This cannot be determined.", "I don't know.", "不知道", "没有相关信息"),
+            ),
+            (
+                *(
+                    "I don't know why you ask, but 7 days.",
+                    "没有问题，7天。",
+                    "",
+                    "   ",
+                    "I know.",
+                    "not bad",
+                    "知道了",
+                ),
+                *("I do not know that you mean that.",),
+            ),
+        ),
+    )
+
+
+def _rules() -> tuple[Table, ...]:
+    return (
+        Table(
+            "never write refund",
+            NeverWrite.of("refund"),
+            ("fund", "profound", "We pay it back.", "funded", "refundry"),
+            (
+                "Refunds are paid.",
+                "It was refunded.",
+                "refund",
+                "REFUNDING",
+                "non-refundable",
+                "re**fund**",
+                "",
+                "refund's",
+            ),
+        ),
+        Table(
+            "never write 退款",
+            NeverWrite.of("退款"),
+            ("退回货款", "可以退"),
+            ("退款需要7天", "不退款", "退 款", "退\u200b款"),
+        ),
+        Table(
+            "JSON with key days",
+            JsonWithKeys(("days",)),
+            ('{"days": 7}', '```json\n{"days": 7}\n```', 'Here: {"days": 7}', '{"days": 7} done'),
+            ('{"day": 7}', "{'days': 7}", "7", "", '["days"]', '{"days": 7', '{"x": {"days": 7}}'),
+        ),
+        Table(
+            "strict JSON with key days",
+            JsonWithKeys(("days",), strict=True),
+            ('{"days": 7}', '```\n{"days": 7}\n```', '  {"days": 7}\n'),
+            ('{"days": 7} done', 'Here: {"days": 7}', '{"day": 7}', '```\n{"days": 7}\n```\nDone.'),
+        ),
+    )

@@ -1,0 +1,63 @@
+"""Units of measure as answers write them: each with its English and Chinese forms. Data, no logic."""
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One unit: canonical name, the forms written after a number, the signs written before it."""
+
+    name: str
+    after: tuple[str, ...]
+    before: tuple[str, ...] = ()
+
+
+UNITS: tuple[Unit, ...] = (
+    Unit("second", ("seconds", "second", "secs", "sec", "秒钟", "秒")),
+    Unit("minute", ("minutes", "minute", "mins", "min", "分钟")),
+    Unit("hour", ("hours", "hour", "hrs", "hr", "h", "个小时", "小时", "个钟头", "钟头")),
+    Unit("working day", ("working days", "working day", "business days", "business day", "个工作日", "工作日")),
+    Unit("day", ("days", "day", "d", "天", "日")),
+    Unit("week", ("weeks", "week", "wks", "wk", "个星期", "星期", "个礼拜", "礼拜", "周")),
+    Unit("month", ("months", "month", "个月")),
+    Unit("year", ("years", "year", "yrs", "yr", "年")),
+    Unit("percent", ("%", "percent", "per cent")),
+    Unit("dollar", ("dollars", "dollar", "usd", "美元"), ("$", "usd")),
+    Unit("euro", ("euros", "euro", "eur", "欧元"), ("€", "eur")),
+    Unit("yuan", ("yuan", "rmb", "cny", "元", "块钱", "块"), ("¥", "rmb")),
+    Unit("millimetre", ("millimetres", "millimeters", "millimetre", "millimeter", "mm", "毫米")),
+    Unit("centimetre", ("centimetres", "centimeters", "centimetre", "centimeter", "cm", "厘米")),
+    Unit("metre", ("metres", "meters", "metre", "meter", "m", "米")),
+    Unit("kilometre", ("kilometres", "kilometers", "kilometre", "kilometer", "km", "公里", "千米")),
+    Unit("gram", ("grams", "gram", "g", "克")),
+    Unit("kilogram", ("kilograms", "kilogram", "kilos", "kilo", "kg", "公斤", "千克")),
+    Unit("tonne", ("tonnes", "tons", "tonne", "ton", "吨")),
+    Unit("litre", ("litres", "liters", "litre", "liter", "l", "升")),
+    Unit("degree", ("degrees celsius", "degrees", "degree", "°c", "°", "摄氏度", "度")),
+    Unit("watt", ("watts", "watt", "w", "瓦")),
+    Unit("piece", ("pieces", "piece", "items", "item", "件", "个")),
+    Unit("seat", ("seats", "seat", "个座位", "座位", "座")),
+    Unit("person", ("people", "persons", "person", "个人", "人")),
+    Unit("page", ("pages", "page", "页")),
+)
+
+
+def unit_named(written: str) -> Unit:
+    """The unit that a case writes; an unlisted one stands for itself, singular and plural."""
+    for unit in UNITS:
+        if written in unit.after or written in unit.before:
+            return unit
+    forms = {written, written.removesuffix("s"), written + "s"} if written.isascii() else {written}
+    return Unit(written, tuple(sorted(forms, key=len, reverse=True)))
+
+
+def after_pattern(units: tuple[Unit, ...]) -> re.Pattern[str]:
+    """Pattern of a unit right after a number: an optional blank or hyphen, the longest form first, no letter behind."""
+    forms = sorted((form for unit in units for form in unit.after), key=len, reverse=True)
+    latin = "|".join(re.escape(form) for form in forms if form.isascii())
+    other = "|".join(re.escape(form) for form in forms if not form.isascii())
+    return re.compile(
+        r"[ \t]*-?[ \t]*(?:(?:full|calendar|whole|consecutive)[ \t]+|整)?"
+        rf"(?:(?P<latin>{latin})(?![^\W\d_])|(?P<other>{other}))(?!半)"
+    )

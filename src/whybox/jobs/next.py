@@ -1,0 +1,72 @@
+"""`next`: the next-token distribution of a prompt, what is written on from it, and the walk through the stages."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from whybox.engine.sampling import GREEDY, Decoding
+from whybox.jobs.provenance import model_info
+from whybox.jobs.walk import SEEN, walk
+from whybox.model import Model
+from whybox.report.document import Candidate, Generated, Lang, NextDocument, Stage, TokenRow
+from whybox.text.prompt import Prompt
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """top: how many candidates to list. generate: tokens to write on. trace: whether to walk the stages."""
+
+    top: int = 10
+    generate: int = 0
+    trace: bool = False
+    decoding: Decoding = GREEDY
+    lang: Lang = "en"
+
+
+def next_token(model: Model, prompt: Prompt, wanted: Wanted) -> NextDocument:
+    """One pass over the prompt (and `generate` steps on from it)."""
+    start = time.perf_counter()
+    stages: tuple[Stage, ...] | None = None
+    if wanted.trace:
+        trace = model.run(prompt, see=SEEN)
+        stages = tuple(walk(prompt, trace, wanted.lang))
+        log_probs = trace.log_probs()
+    else:
+        log_probs = model.run(prompt, tail=1).log_probs()
+    return NextDocument(
+        lang=wanted.lang,
+        model=model_info(model),
+        seed=wanted.decoding.seed,
+        text=prompt.text,
+        tokens=token_rows(prompt),
+        next=_candidates(model, log_probs, wanted.top),
+        generated=_generated(model, prompt, wanted),
+        stages=stages,
+        notes=(*model.spec.notes, *(str(warning) for warning in prompt.warnings)),
+        took_s=time.perf_counter() - start,
+    )
+
+
+def token_rows(prompt: Prompt) -> tuple[TokenRow, ...]:
+    """The tokens of a prompt as rows of a document."""
+    return tuple(
+        TokenRow(id=t.id, text=t.text, bytes=t.bytes.hex(), part=t.part, of=t.of, span=t.span) for t in prompt.tokens
+    )
+
+
+def _candidates(model: Model, log_probs: np.ndarray, top: int) -> tuple[Candidate, ...]:
+    best = np.argsort(-log_probs, kind="stable")[:top]
+    return tuple(
+        Candidate(
+            id=int(i), text=model.tokenizer.label(int(i)), prob=float(np.exp(log_probs[i])), logprob=float(log_probs[i])
+        )
+        for i in best
+    )
+
+
+def _generated(model: Model, prompt: Prompt, wanted: Wanted) -> Generated | None:
+    if not wanted.generate:
+        return None
+    written = model.generate(prompt, wanted.generate, wanted.decoding)
+    return Generated(ids=written.ids, text=written.text)

@@ -1,0 +1,16 @@
+"""Who computed it: the model's part of every document."""
+
+from whybox.model import Model
+from whybox.report.document import ModelInfo
+
+
+def model_info(model: Model) -> ModelInfo:
+    """Name, family, digest of the file, engine, precision and kernel."""
+    return ModelInfo(
+        name=model.name,
+        family=model.spec.family,
+        digest=model.file.digest(),
+        engine=model.engine.name,
+        precision=model.engine.precision,
+        kernel=model.engine.kernel,
+    )

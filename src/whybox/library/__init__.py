@@ -1,0 +1,93 @@
+"""The library: from the name of a model to its file on this machine.
+
+A name is an alias (`smollm2`), a path (`./model.gguf`, a safetensors folder), a hub name (`hf:org/name`), or a
+name that `discover` gave (`ollama:qwen2.5:0.5b`). Nothing here opens a model: files are found, obtained and verified.
+"""
+
+import difflib
+from pathlib import Path
+
+from whybox.errors import ModelNotFound
+from whybox.library.aliases import ALIASES, Alias
+from whybox.library.discovery import Found, discover_all
+from whybox.library.hub import PREFIX, cached, parse, pull_hub
+from whybox.library.local import local_model, looks_like_a_path
+from whybox.library.obtain import absent, find_alias, pull_alias
+from whybox.library.progress import Progress, Silent, Terminal
+
+__all__ = ["ALIASES", "Alias", "Found", "Progress", "Silent", "Terminal", "discover", "locate", "pull"]
+
+
+def locate(
+    name_or_path: str | Path, source: str | Path | None = None, download: bool = True, progress: Progress | None = None
+) -> Path:
+    """The file or folder of a model, obtained if it is not here yet and `download` is true.
+
+    source: for an alias, a file, wheel or folder to take it from. progress: who is told (stderr, unless given).
+    Raises ModelNotFound (the message lists what is known and what was found), DownloadError, StorageError.
+    """
+    name, progress = str(name_or_path), progress or Terminal()
+    if isinstance(name_or_path, Path):
+        return local_model(name_or_path)
+    if name in ALIASES:
+        alias = ALIASES[name]
+        if found := find_alias(alias, progress):
+            return found
+        if not download:
+            raise absent(alias)
+        return pull_alias(alias, _given(source), progress)
+    if name.startswith(PREFIX):
+        return _locate_hub(name, download, progress)
+    path = Path(name).expanduser()
+    return local_model(path) if path.exists() or looks_like_a_path(name) else _discovered(name)
+
+
+def pull(name: str, source: str | Path | None = None, progress: Progress | None = None) -> Path:
+    """Obtains a model by alias or hub name; returns its place, also if it was here already.
+
+    Raises ModelNotFound (neither an alias nor a hub name), DownloadError, StorageError.
+    """
+    progress = progress or Terminal()
+    if name in ALIASES:
+        return pull_alias(ALIASES[name], _given(source), progress)
+    if name.startswith(PREFIX):
+        return pull_hub(parse(name), progress)
+    raise _unknown(name, discover_all(Silent()))
+
+
+def discover(progress: Progress | None = None) -> list[Found]:
+    """The models on this machine: own cache, WHYBOX_MODELS, Hugging Face, Ollama, LM Studio; damage is told."""
+    return discover_all(progress or Silent())
+
+
+def _given(source: str | Path | None) -> Path | None:
+    return None if source is None else Path(source).expanduser()
+
+
+def _locate_hub(name: str, download: bool, progress: Progress) -> Path:
+    parsed = parse(name)
+    if found := cached(parsed):
+        return found
+    if not download:
+        raise ModelNotFound(f"{name} is not on this machine", f"Get it with: whybox pull {name}")
+    return pull_hub(parsed, progress)
+
+
+def _discovered(name: str) -> Path:
+    models = discover_all(Silent())
+    for model in models:
+        if model.name == name:
+            return model.path
+    raise _unknown(name, models)
+
+
+def _unknown(name: str, models: list[Found]) -> ModelNotFound:
+    names = [*ALIASES, *(model.name for model in models if model.name not in ALIASES)]
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    guess = f"; did you mean {' or '.join(close)}?" if close else ""
+    here = ", ".join(model.name for model in models[:8]) or "none"
+    more = f" and {len(models) - 8} more (whybox models)" if len(models) > 8 else ""
+    return ModelNotFound(
+        f"no model {name!r}{guess}",
+        f"Known: {', '.join(ALIASES)}, hf:org/name, any .gguf file or safetensors folder. Found here: {here}{more}.",
+    )

@@ -1,0 +1,49 @@
+"""Where model files live on this machine: our own cache, the user's folders, the stores of other tools."""
+
+import os
+import sys
+from pathlib import Path
+
+
+def own_models() -> Path:
+    """Our own cache: `$WHYBOX_HOME/models`, else the platform's cache folder."""
+    home = os.environ.get("WHYBOX_HOME")
+    return (Path(home).expanduser() if home else _platform_cache() / "whybox") / "models"
+
+
+def extra_models() -> list[Path]:
+    """The folders of `WHYBOX_MODELS`, in order, separated as PATH is."""
+    return [Path(part).expanduser() for part in os.environ.get("WHYBOX_MODELS", "").split(os.pathsep) if part]
+
+
+def hub_cache() -> Path:
+    """The Hugging Face cache, by the variables that huggingface_hub itself reads."""
+    if cache := os.environ.get("HF_HUB_CACHE") or os.environ.get("HUGGINGFACE_HUB_CACHE"):
+        return Path(cache).expanduser()
+    home = os.environ.get("HF_HOME")
+    return (Path(home).expanduser() if home else _xdg_cache() / "huggingface") / "hub"
+
+
+def ollama_models() -> list[Path]:
+    """Ollama's store: where `OLLAMA_MODELS` points, else the user's and the Linux service's."""
+    if models := os.environ.get("OLLAMA_MODELS"):
+        return [Path(models).expanduser()]
+    return [Path.home() / ".ollama" / "models", Path("/usr/share/ollama/.ollama/models")]
+
+
+def lm_studio_models() -> list[Path]:
+    """LM Studio's folders, new and old."""
+    return [Path.home() / ".lmstudio" / "models", Path.home() / ".cache" / "lm-studio" / "models"]
+
+
+def _platform_cache() -> Path:
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    return _xdg_cache()
+
+
+def _xdg_cache() -> Path:
+    cache = os.environ.get("XDG_CACHE_HOME")
+    return Path(cache).expanduser() if cache else Path.home() / ".cache"

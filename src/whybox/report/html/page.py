@@ -1,0 +1,130 @@
+"""The skeleton of every page: one file that works offline, with one escaping point and a ceiling on its size.
+
+Text from elsewhere reaches a page in two ways only: through jinja's autoescape, and as JSON in a data block whose
+`<`, `>`, `&`, U+2028 and U+2029 are escaped. The content policy allows our own style and script, by hash, and no more.
+"""
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from whybox import __version__
+from whybox.report import numbers, visible
+from whybox.report.document import Lang
+from whybox.report.words import say
+
+MOST_BYTES = 8_000_000
+MOST_NODES = 3_000
+SCRIPTS = ("theme.js", "copy.js", "tokens.js", "heatmap.js", "start.js")
+STYLES = ("base.css", "why.css")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Exact numbers of a figure. `shown` rows are drawn; a copy holds all of them."""
+
+    name: str
+    columns: list[str]
+    rows: list[list[str]]
+    most: int = 40
+
+    @property
+    def shown(self) -> list[list[str]]:
+        return self.rows[: self.most]
+
+    @property
+    def left_out(self) -> int:
+        return max(0, len(self.rows) - self.most)
+
+
+def page(template: str, lang: Lang, tables: list[Table], data: dict[str, Any], **values: Any) -> str:
+    """The finished HTML of one template.
+
+    tables: by name, for the figures and their copy buttons. data: what scripts read; `data["document"]` may be left
+    out where the page would grow beyond MOST_BYTES, and the page then says so.
+    """
+    copies = {table.name: numbers.csv_text(table.columns, table.rows) for table in tables}
+    payload = {"words": _script_words(lang), "tables": copies} | data
+    too_large = len(json.dumps(payload, ensure_ascii=False).encode()) > MOST_BYTES * 3 // 4
+    if too_large:
+        payload = {**payload, "document": None, "tables": {}}
+    return _environment(lang).get_template(template).render(
+        lang=lang,
+        tables={table.name: table for table in tables},
+        policy=_policy(),
+        style=Markup(_style()),
+        script=Markup(_script()),
+        data=script_json(payload),
+        too_large=too_large,
+        most_mb=MOST_BYTES // 1_000_000,
+        version=__version__,
+        **values,
+    )
+
+
+def script_json(data: object) -> Markup:
+    """JSON for a data block: no character in it can end the block or start markup."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return Markup(text)
+
+
+def _environment(lang: Lang) -> Environment:
+    environment = Environment(
+        loader=PackageLoader("whybox.report.html", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "number": numbers.number,
+        "interval": numbers.interval,
+        "percent": numbers.percent,
+        "visible": visible.visible,
+        "calm": visible.calm,
+    }
+    environment.globals["say"] = lambda key, **values: say(key, lang, **values)
+    return environment
+
+
+def _asset(name: str) -> str:
+    return files("whybox.report.html").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@cache
+def _style() -> str:
+    return "\n" + "".join(map(_asset, STYLES))
+
+
+@cache
+def _script() -> str:
+    """The ES modules in one block: a page that loads nothing cannot import, so the import and export words go."""
+    joined = "\n".join(map(_asset, SCRIPTS))
+    return "\n" + re.sub(r"^(import .*?;\n|export (default )?)", "", joined, flags=re.MULTILINE)
+
+
+@cache
+def _policy() -> str:
+    return (
+        f"default-src 'none'; style-src '{_hash(_style())}'; script-src '{_hash(_script())}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _script_words(lang: Lang) -> dict[str, str]:
+    keys = ("page.copy", "page.copied", "map.masked", "map.sink.notice")
+    return {key: say(key, lang) for key in keys}

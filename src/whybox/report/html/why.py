@@ -1,0 +1,174 @@
+"""The page of `why`: verdict, prompt, evidence, lens, map, heads, everything that was run, provenance."""
+
+from typing import Any
+
+from whybox.report import sentences
+from whybox.report.document import HeadRow, Lang, PatternMap, SegmentInfo, WhyDocument
+from whybox.report.html import figures
+from whybox.report.html.page import Table, page
+from whybox.report.html.scale import Scale, scale_over
+from whybox.report.html.tokens import runs_of
+from whybox.report.numbers import exact
+from whybox.report.visible import visible
+from whybox.report.words import say
+
+MOST_SEGMENTS = 16
+MOST_HEADS = 12
+MOST_COLOURS = 8
+
+
+def why_page(document: WhyDocument, lang: Lang) -> str:
+    """One self-contained HTML file: offline, inert towards the text it shows, at most 3,000 elements and 8 MB."""
+    runs, unseen = runs_of(document.prompt)
+    cause = document.verdict.causes[0]
+    return page(
+        "why.html.jinja",
+        lang,
+        tables=_tables(document, lang),
+        data={"document": document.model_dump(mode="json", by_alias=True), "strips": _strips(document)},
+        doc=document,
+        cause=cause,
+        tone=_tone(cause.code),
+        colours=colours(document.prompt.segments),
+        headline=sentences.headline(document, lang),
+        scope=sentences.scope(document.verdict, lang),
+        floor=sentences.floor(document.metric, lang),
+        effect=lambda value, noise, bounds=None: sentences.effect(value, noise, lang, bounds),
+        line=figures.verdict_line(cause, document.metric),
+        runs=runs,
+        unseen_tokens=unseen,
+        evidence=figures.evidence(document.segments, document.prompt.segments, MOST_SEGMENTS),
+        evidence_finding=sentences.evidence_finding(document, lang),
+        curve=figures.lens_curve(document.lens, document.metric.noise, document.decided_at),
+        lens_finding=sentences.lens_finding(document, lang),
+        map_finding=sentences.map_finding(document, lang),
+        map_which=_which(document.pattern, lang) if document.pattern else "",
+        block_size=_block_size(document.pattern) if document.pattern else 1,
+        heads=_head_bars(document),
+        head_zero=_head_scale(document).at(0),
+        heads_finding=sentences.heads_finding(document, lang),
+        flipping=sum(1 for tried in document.tried if tried.flips),
+    )
+
+
+def colours(segments: tuple[SegmentInfo, ...]) -> list[str]:
+    """Colour class of each segment: eight for named parts, grey for the rest; the letter tells them apart anyway."""
+    parts = [segment.name for segment in segments if segment.kind == "part"]
+    place = {name: f"seg-{i}" if i < MOST_COLOURS else "seg-rest" for i, name in enumerate(parts)}
+    return [place[s.name] if s.kind == "part" else f"seg-{s.kind}" for s in segments]
+
+
+def _tone(code: str) -> str:
+    """Neutral where nothing is wrong or nothing is known; otherwise a cause was confirmed."""
+    return "neutral" if code in ("none", "not-determined") else "confirmed"
+
+
+def _which(pattern: PatternMap, lang: Lang) -> str:
+    if pattern.layer is None:
+        return say("map.which.mean", lang)
+    if pattern.head is None:
+        return say("map.which.layer", lang, layer=pattern.layer)
+    return say("map.which.head", lang, layer=pattern.layer, head=pattern.head)
+
+
+def _block_size(pattern: PatternMap) -> int:
+    return max((block.end - block.start for block in pattern.columns), default=1)
+
+
+def _ranked_heads(document: WhyDocument) -> list[HeadRow]:
+    return sorted(document.heads, key=lambda head: -abs(head.effect or 0.0))
+
+
+def _head_bars(document: WhyDocument) -> list[tuple[HeadRow, figures.Bar]]:
+    scale, noise = _head_scale(document), document.metric.noise
+    return [(head, figures.bar(scale, head.effect, noise)) for head in _ranked_heads(document)[:MOST_HEADS]]
+
+
+def _head_scale(document: WhyDocument) -> Scale:
+    shown = _ranked_heads(document)[:MOST_HEADS]
+    return scale_over([head.effect for head in shown if head.effect is not None])
+
+
+def _strips(document: WhyDocument) -> dict[str, list[int]]:
+    """Segment of each row and column of the map."""
+    if document.pattern is None:
+        return {"rows": [], "columns": []}
+    tokens = document.prompt.tokens
+    last = len(tokens) - 1
+
+    def segment(start: int) -> int:
+        return tokens[min(start, last)].segment if tokens else 0
+
+    pattern = document.pattern
+    return {"rows": [segment(b.start) for b in pattern.rows], "columns": [segment(b.start) for b in pattern.columns]}
+
+
+def _tables(document: WhyDocument, lang: Lang) -> list[Table]:
+    tables = [_segments(document, lang), _tokens(document, lang), _lens(document, lang), _heads(document, lang)]
+    return [*tables, _tried(document, lang), _shams(document, lang), _decision_row(document, lang)]
+
+
+def _columns(lang: Lang, *names: str, **values: Any) -> list[str]:
+    return [say(f"column.{name}", lang, **values) for name in names]
+
+
+def _segments(document: WhyDocument, lang: Lang) -> Table:
+    names = "segment share direct low high total removed noise null_low null_high p".split()
+    rows = []
+    for row in document.segments:
+        low, high = row.direct_interval or (None, None)
+        null = (row.null.low, row.null.high, row.null.p) if row.null else (None, None, None)
+        numbers = (row.share, row.direct, low, high, row.total, row.removed, row.noise, *null)
+        rows.append([visible(row.name), *map(exact, numbers)])
+    return Table("segments", _columns(lang, *names), rows, most=30)
+
+
+def _tokens(document: WhyDocument, lang: Lang) -> Table:
+    segments = document.prompt.segments
+    rows = [
+        [str(place), str(t.id), visible(t.text), t.bytes, f"{t.part}/{t.of}", segments[t.segment].name]
+        for place, t in enumerate(document.prompt.tokens)
+    ]
+    return Table("tokens", _columns(lang, "position", "id", "text", "bytes", "part", "segment"), rows, most=64)
+
+
+def _lens(document: WhyDocument, lang: Lang) -> Table:
+    rows = [[str(r.layer), exact(r.right), exact(r.wrong), exact(r.ld)] for r in document.lens]
+    return Table("lens", [*_columns(lang, "layer", "right", "wrong"), document.metric.name], rows, most=64)
+
+
+def _heads(document: WhyDocument, lang: Lang) -> Table:
+    rows = [
+        [str(h.layer), str(h.head), exact(h.share), exact(h.effect), exact(h.null_percentile)]
+        for h in _ranked_heads(document)
+    ]
+    return Table("heads", _columns(lang, "layer", "head", "share", "effect", "percentile"), rows, most=32)
+
+
+def _tried(document: WhyDocument, lang: Lang) -> Table:
+    names = ("what", "effect", "low", "high", "flips", "answer", "flags")
+    rows = []
+    for tried in document.tried:
+        low, high = tried.interval or (None, None)
+        flips = "" if tried.flips is None else str(tried.flips).lower()
+        numbers = [exact(tried.effect), exact(low), exact(high)]
+        rows.append([tried.what, *numbers, flips, tried.answer or "", "; ".join(tried.flags)])
+    return Table("tried", _columns(lang, *names), rows, most=50)
+
+
+def _shams(document: WhyDocument, lang: Lang) -> Table:
+    shams = document.verdict.causes[0].shams
+    after = shams.after if shams else ()
+    metric = document.metric
+    columns = _columns(lang, "sham", "after", metric=metric.name, unit=metric.unit)
+    return Table("shams", columns, [[str(i + 1), exact(value)] for i, value in enumerate(after)], most=24)
+
+
+def _decision_row(document: WhyDocument, lang: Lang) -> Table:
+    columns = _columns(lang, "position", "text", "weight")
+    if document.pattern is None:
+        return Table("decision_row", columns, [])
+    weights = zip(document.pattern.columns, document.pattern.values[-1], strict=True)
+    ranked = sorted(weights, key=lambda pair: -(pair[1] or 0.0))
+    rows = [[str(block.start), visible(block.label), exact(weight)] for block, weight in ranked]
+    return Table("decision_row", columns, rows, most=20)

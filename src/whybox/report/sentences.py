@@ -1,0 +1,111 @@
+"""Findings as sentences, from the numbers of a document alone: terminal and page say the same words."""
+
+from whybox.report.document import Cause, Lang, Metric, SegmentRow, Verdict, WhyDocument
+from whybox.report.numbers import below, interval, number, percent
+from whybox.report.words import claim_key, say
+
+
+def headline(document: WhyDocument, lang: Lang) -> str:
+    """The verdict in one sentence that can be pasted into a ticket."""
+    cause = document.verdict.causes[0]
+    joint = " · ".join(c for c in (cause.detail or "").split("+") if c)
+    about = ", ".join(cause.about) or joint or "?"
+    parts = [say(claim_key(cause.code, cause.detail), lang, about=about)]
+    proof = [clause for clause in (_flip_clause(cause, document.verdict, lang), _sham_clause(cause, lang)) if clause]
+    if proof:
+        parts.append(("，" if lang == "zh" else ", ").join(proof))
+    return ("：" if lang == "zh" else ": ").join(parts) + ("。" if lang == "zh" else ".")
+
+
+def _flip_clause(cause: Cause, verdict: Verdict, lang: Lang) -> str:
+    if cause.undone_by is None or cause.flips is None:
+        return ""
+    if verdict.scope == "variants":
+        return say("proof.variants", lang, edit=cause.undone_by, hits=cause.flips.hits, n=cause.flips.n)
+    return say("proof.one" if cause.flips.hits else "proof.none", lang, edit=cause.undone_by)
+
+
+def _sham_clause(cause: Cause, lang: Lang) -> str:
+    if cause.shams is None or cause.shams.n == 0:
+        return ""
+    key = "proof.shams" if cause.shams.flipped else "proof.no_sham"
+    return say(key, lang, hits=cause.shams.flipped, n=cause.shams.n)
+
+
+def scope(verdict: Verdict, lang: Lang) -> str:
+    """What the verdict speaks of: this prompt only, or n variants."""
+    if verdict.scope == "this-prompt":
+        return say("scope.this-prompt", lang)
+    flips = verdict.causes[0].flips
+    return say("scope.variants", lang, n=flips.n) if flips else say("scope.variants.unknown", lang)
+
+
+def effect(value: float | None, noise: float, lang: Lang, bounds: tuple[float, float] | None = None) -> str:
+    """A signed effect with its interval, or that it lies below the floor; a dash where there is none."""
+    if value is None:
+        return "—"
+    if below(value, noise):
+        return say("floor.below", lang)
+    return number(value, signed=True) + (f" {interval(bounds)}" if bounds else "")
+
+
+def evidence_finding(document: WhyDocument, lang: Lang) -> str:
+    """Which cut changed the metric most, beside the share of attention it had."""
+    metric = document.metric.name
+    known = [row for row in document.segments if row.direct is not None and not below(row.direct, row.noise)]
+    if not known:
+        return say("evidence.finding.none", lang, metric=metric)
+    most = max(known, key=lambda row: abs(row.direct or 0.0))
+    if most.share is None:
+        return say("evidence.finding.noshare", lang, most=most.name, metric=metric)
+    key = "evidence.finding" if (most.direct or 0.0) < 0 else "evidence.finding.help"
+    return say(key, lang, most=most.name, share=percent(most.share))
+
+
+def lens_finding(document: WhyDocument, lang: Lang) -> str:
+    """From which layer on one answer stays ahead."""
+    rows = [row for row in document.lens if row.ld is not None]
+    if document.decided_at is None or not rows:
+        return say("lens.finding.none", lang)
+    key = "lens.finding.right" if (rows[-1].ld or 0.0) > 0 else "lens.finding.wrong"
+    return say(key, lang, layer=document.decided_at)
+
+
+def map_finding(document: WhyDocument, lang: Lang) -> str:
+    """Which segment the decision row reads most, and how much of it is the evidence."""
+    known = [row for row in document.segments if row.share is not None]
+    evidence = [row for row in known if row.name in document.prompt.evidence]
+    if not known or not evidence:
+        return say("map.finding.plain", lang)
+    top = max(known, key=_share)
+    total = sum(map(_share, evidence))
+    return say("map.finding", lang, top=top.name, share=percent(_share(top)), evidence=percent(total))
+
+
+def heads_finding(document: WhyDocument, lang: Lang) -> str:
+    """Which head changed the metric most when it was taken out."""
+    metric = document.metric
+    known = [head for head in document.heads if head.effect is not None and not below(head.effect, metric.noise)]
+    if not known:
+        return say("heads.finding.none", lang, metric=metric.name)
+    most = max(known, key=lambda head: abs(head.effect or 0.0))
+    return say(
+        "heads.finding",
+        lang,
+        head=f"{most.layer}.{most.head}",
+        metric=metric.name,
+        effect=with_unit(most.effect, metric, lang),
+    )
+
+
+def with_unit(value: float | None, metric: Metric, lang: Lang) -> str:
+    """A signed effect with the metric's unit."""
+    return f"{effect(value, metric.noise, lang)} {metric.unit}"
+
+
+def floor(metric: Metric, lang: Lang) -> str:
+    return say("floor.said", lang, noise=number(metric.noise), unit=metric.unit)
+
+
+def _share(row: SegmentRow) -> float:
+    return row.share or 0.0

@@ -1,0 +1,173 @@
+"""Outcomes beyond right and not right: which candidate, which span, hedged, abstained, cut off; and any text at all."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whybox.errors import CaseError
+from whybox.items.scoring import (
+    AbstainScorer,
+    Scorer,
+    choice_scorer,
+    name_scorer,
+    number_scorer,
+    tables,
+    text_scorer,
+    word_scorer,
+)
+from whybox.items.scoring.finders import NumberCandidate
+
+DAYS = number_scorer("7 days", ["30 days"])
+TIAN = number_scorer("7天", ["30天"])
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "candidate", "matched"),
+    [
+        ("A refund takes 30 days.", "wrong", "30 days", "30 days"),
+        ("It takes **7**  days, not 30.", "right", "7 days", "7**  days"),
+        ("It takes seven days.", "right", "7 days", "seven days"),
+        ("7 or 30 days", "hedged", None, "7 or 30 days"),
+        ("7 or 30 days?\nAnswer: 30 days", "wrong", "30 days", "30 days"),
+        ("Perhaps 30 days.\nAnswer:\n7 days", "right", "7 days", "7 days"),
+        ("not 7 days", "invalid", None, None),
+        ("not 7 or 30 days", "invalid", None, None),
+        ("neither 7 nor 30 days", "invalid", None, None),
+        ("not only 7 days", "right", "7 days", "7 days"),
+        ("instead of 30 days it takes 7 days", "right", "7 days", "7 days"),
+        ("It isn't 30 days; it's 7 days.", "right", "7 days", "7 days"),
+        ("30 days is wrong. 7 days.", "right", "7 days", "7 days"),
+        ("The documents do not say.", "abstain", None, "do not say"),
+        ("It is blue.", "invalid", None, None),
+        ("７\u200b days", "right", "7 days", "７\u200b days"),
+    ],
+)
+def test_outcome_and_span(text: str, outcome: str, candidate: str | None, matched: str | None) -> None:
+    score = DAYS.score(text)
+    assert (score.outcome, score.candidate) == (outcome, candidate)
+    assert (None if score.span is None else text[slice(*score.span)]) == matched
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "matched"),
+    [
+        ("退款需要三十天。", "wrong", "三十天"),
+        ("不是三十天，而是七天", "right", "七天"),
+        ("不是7天或30天", "invalid", None),
+        ("文中没有提到退款时间。", "abstain", "没有提到"),
+        ("答案：7 天", "right", "7 天"),
+    ],
+)
+def test_chinese_outcomes(text: str, outcome: str, matched: str | None) -> None:
+    score = TIAN.score(text)
+    assert score.outcome == outcome
+    assert (None if score.span is None else text[slice(*score.span)]) == matched
+
+
+def test_a_cut_text_without_an_answer_is_an_error_and_with_one_is_not() -> None:
+    assert DAYS.score("A refund is", "length").outcome == "error"
+    assert DAYS.score("A refund is", "length").flags == ("truncated",)
+    assert DAYS.score("A refund takes 7 days and", "length").outcome == "right"
+    assert DAYS.score("A refund is", "stop").outcome == "invalid"
+
+
+def test_no_content_is_an_error_and_empty_content_is_invalid() -> None:
+    assert DAYS.score(None).flags == ("no-content",)
+    assert DAYS.score(None).outcome == "error"
+    assert DAYS.score("").outcome == "invalid"
+
+
+def test_abstention_expected_and_a_value_given_is_wrong_with_that_value() -> None:
+    scorer = AbstainScorer(DAYS)
+    assert scorer.score("The text does not say.").outcome == "right"
+    assert (scorer.score("30 days").outcome, scorer.score("30 days").candidate) == ("wrong", "30 days")
+    assert scorer.score("7 days").outcome == "wrong"
+
+
+def test_a_letter_against_its_own_content_is_a_conflict() -> None:
+    scorer = choice_scorer("B", contents={"A": "3 days", "B": "7 days", "C": "30 days"})
+    conflict = scorer.score("B) 30 days")
+    assert (conflict.outcome, conflict.flags) == ("invalid", ("conflict",))
+    assert scorer.score("30 days").candidate == "C"
+    assert "content-only" in scorer.score("seven days").flags
+    assert scorer.score("A refund takes a while.").outcome == "invalid"
+
+
+def test_the_longer_candidate_owns_its_words() -> None:
+    scorer = word_scorer("New York", ["New York State"])
+    assert scorer.score("in New York State").candidate == "New York State"
+    assert scorer.score("in New\nYork").outcome == "right"
+
+
+def test_names_keep_their_kind_where_only_the_kind_differs() -> None:
+    scorer = name_scorer("Velmora depot", ["Velmora office"])
+    assert scorer.score("the Velmora office").candidate == "Velmora office"
+    assert scorer.score("Velmora").outcome == "invalid"
+
+
+@pytest.mark.parametrize(
+    ("right", "text", "outcome"),
+    [
+        ("no", "No, it is not.", "right"),
+        ("是", "不是。", "wrong"),
+        ("K7Q-19", "K7Q-190", "invalid"),
+        ("Germany", "It was Germany.", "right"),
+    ],
+)
+def test_text_kind_picks_its_scorer_by_the_answer(right: str, text: str, outcome: str) -> None:
+    assert text_scorer(right).score(text).outcome == outcome
+
+
+def test_a_number_answer_without_number_is_refused() -> None:
+    with pytest.raises(CaseError, match="expected a number, found 'soon'"):
+        NumberCandidate.parse("soon")
+
+
+def test_an_unlisted_unit_stands_for_itself() -> None:
+    scorer = number_scorer("7 parcels", ["9 parcels"])
+    assert scorer.score("It keeps 7 parcels.").outcome == "right"
+    assert scorer.score("It keeps 7 boxes.").outcome == "invalid"
+
+
+SCORERS = [table.scorer for table in tables()]
+FRAGMENTS = st.sampled_from(
+    [
+        "7",
+        "30",
+        " days",
+        "天",
+        "七",
+        "not ",
+        "不是",
+        "**",
+        "~~",
+        "½",
+        "Answer:",
+        "\n",
+        "B",
+        "(",
+        "{",
+        '"days"',
+        "no",
+        "。",
+    ]
+)
+TEXTS = st.one_of(st.text(), st.lists(st.one_of(FRAGMENTS, st.text(max_size=3)), max_size=24).map("".join))
+
+
+@given(text=TEXTS, scorer=st.sampled_from(SCORERS), cut=st.sampled_from([None, "stop", "length"]))
+def test_any_text_gets_an_outcome_and_spans_stay_inside(text: str, scorer: Scorer, cut: str | None) -> None:
+    score = scorer.score(text, cut)
+    assert score.outcome in ("right", "wrong", "abstain", "hedged", "invalid", "error")
+    if score.span is not None:
+        start, end = score.span
+        assert 0 <= start < end <= len(text)
+    assert (score.outcome == "wrong") <= (score.candidate is not None)
+
+
+@given(value=st.integers(0, 10**6), other=st.integers(0, 10**6), tail=st.sampled_from(["", ".", " only.", "\n"]))
+def test_a_number_matches_exactly_itself(value: int, other: int, tail: str) -> None:
+    scorer = number_scorer(f"{value} days")
+    assert scorer.score(f"It takes {value} days{tail}").outcome == "right"
+    assert scorer.score(f"It takes {value:,} days{tail}").outcome == "right"
+    assert scorer.score(f"It takes {other} days{tail}").right == (other == value)
