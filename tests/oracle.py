@@ -7,18 +7,19 @@ from pathlib import Path
 import numpy as np
 import torch
 from transformers import AutoModelForCausalLM, PretrainedConfig, PreTrainedModel
-from whybox.formats import open_weights
 
 from whybox import families, weights
 from whybox.engine.reference import ReferenceEngine
+from whybox.formats import open_weights
 
 IDS = (3, 17, 5, 2, 11, 23, 7, 5, 29, 1, 13, 19)
+LONG = IDS + (4, 4, 27, 30, 8, 0, 22, 15, 6, 10, 26, 9, 14, 3, 20)
 
 
 def tiny(config: PretrainedConfig, seed: int = 0) -> PreTrainedModel:
     """A random float32 model whose every parameter is moved away from its neutral start (gains, biases, sinks)."""
     torch.manual_seed(seed)
-    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager").eval()
+    model = AutoModelForCausalLM.from_config(config, attn_implementation="eager", experts_implementation="eager").eval()
     with torch.no_grad():
         for name, parameter in model.named_parameters():
             wide = 0.3 if parameter.dim() == 1 else 0.15
@@ -74,3 +75,50 @@ def hf_hidden(model: PreTrainedModel, ids: tuple[int, ...]) -> Mapping[str, np.n
     shown |= {f"pattern.{i}": pattern[0].numpy() for i, pattern in enumerate(out.attentions)}
     model.float()
     return shown
+
+
+def assert_like_hf(model: PreTrainedModel, path: Path, ids: tuple[int, ...] = IDS) -> Opened:
+    """Logits, every state that HF shows, and the text that it writes with its cache."""
+    model.save_pretrained(path)
+    mine = assert_as_exact_as_hf(model, path, ids)
+    assert_same_sites(model, mine.engine64, ids)
+    assert greedy(mine.engine, ids, 5) == hf_greedy(model, ids, 5)
+    return mine
+
+
+def assert_same_sites(model: PreTrainedModel, engine: ReferenceEngine, ids: tuple[int, ...]) -> None:
+    """The residual stream before each block, each head's pattern, and what the head reads."""
+    shown, last = hf_hidden(model, ids), len(engine.spec.layers)
+    trace = engine.run(ids, see=["resid_pre", "pattern", "final"])
+    for layer in range(last):
+        _close(trace["resid_pre", layer], shown[f"hidden.{layer}"])
+        _close(trace["pattern", layer], shown[f"pattern.{layer}"])
+    _close(trace["final"], shown[f"hidden.{last}"])
+
+
+def _close(mine: np.ndarray, theirs: np.ndarray) -> None:
+    np.testing.assert_allclose(mine, theirs, rtol=0, atol=3e-6 * max(1, np.abs(theirs).max()))
+
+
+def greedy(engine: ReferenceEngine, ids: tuple[int, ...], count: int) -> list[int]:
+    """The next ids, one at a time through the cache."""
+    trace, written = engine.run(ids, cache=engine.fresh_cache(len(ids) + count)), []
+    for _ in range(count):
+        written.append(int(trace.logits[-1].argmax()))
+        trace = engine.run(written[-1:], cache=trace.cache)
+    return written
+
+
+def hf_greedy(model: PreTrainedModel, ids: tuple[int, ...], count: int) -> list[int]:
+    """What transformers writes, with its own cache."""
+    prompt = torch.tensor([ids])
+    out = model.generate(
+        prompt,
+        attention_mask=torch.ones_like(prompt),
+        max_new_tokens=count,
+        min_new_tokens=count,
+        do_sample=False,
+        eos_token_id=None,
+        pad_token_id=0,
+    )
+    return out[0, len(ids) :].tolist()
