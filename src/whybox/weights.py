@@ -108,7 +108,7 @@ def _attention(layer: Layer, c: int) -> dict[str, tuple[int, ...]]:
 def _mlp(mlp: Mlp | Moe, c: int) -> dict[str, tuple[int, ...]]:
     f = mlp.width
     if isinstance(mlp, Moe):
-        experts = {
+        experts: dict[str, tuple[int, ...]] = {
             f"experts.{e}.{role}": shape
             for e in range(mlp.experts)
             for role, shape in (("gate", (f, c)), ("up", (f, c)), ("down", (c, f)))
