@@ -100,7 +100,7 @@ def sizes(config: Config, architecture: str, kind: NormKind = NormKind.RMS) -> S
     under = f"{architecture}."
     width = config.need(under + "embedding_length", int)
     count = config.need(under + "attention.head_count", int)
-    head_width = config.optional(under + "attention.key_length", int) or width // count
+    head_width = config.get(under + "attention.key_length", int, width // count)
     config.must_be(under + "attention.value_length", head_width)
     epsilon = "layer_norm_rms_epsilon" if kind is NormKind.RMS else "layer_norm_epsilon"
     eps = config.need(f"{under}attention.{epsilon}", float)
@@ -108,7 +108,7 @@ def sizes(config: Config, architecture: str, kind: NormKind = NormKind.RMS) -> S
         layers=config.need(under + "block_count", int),
         width=width,
         context=config.need(under + "context_length", int),
-        heads=Heads(count, config.optional(under + "attention.head_count_kv", int) or count, head_width),
+        heads=Heads(count, config.get(under + "attention.head_count_kv", int, count), head_width),
         norm=Norm(kind, eps, bias=kind is NormKind.LAYER),
     )
 
