@@ -1,7 +1,6 @@
 """The two real models, for every test that needs one: found on this machine, or pulled once and kept."""
 
 import os
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,8 @@ def model_path(name: str) -> Path:
     """
     offline = os.environ.get("WHYBOX_TEST_OFFLINE") == "1"
     try:
-        return _located(name, not offline)
+        return library.locate(name, download=not offline)
     except ModelNotFound:
         pytest.skip(f"{name} is not on this machine, and WHYBOX_TEST_OFFLINE forbids to pull it")
     except InfrastructureError as problem:
         pytest.fail(f"{problem.cause}\n{problem.remedy}\nSet WHYBOX_TEST_OFFLINE=1 to skip tests that need models.")
-
-
-@cache
-def _located(name: str, download: bool) -> Path:
-    return library.locate(name, download=download)

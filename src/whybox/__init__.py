@@ -1,6 +1,48 @@
 """whybox: understanding and testing language models by mechanism.
 
 A black box tells you what. whybox tells you why, and proves it.
+
+    model = whybox.open("smollm2")
+    trace = model.run("The capital of France is", see=["pattern"])
+    trace.next(3)
 """
 
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from whybox.engine.edit import add, boost, cut, scale, set_to, zero
+    from whybox.engine.sampling import Decoding
+    from whybox.engine.trace import Change, Trace
+    from whybox.items.case import Case
+    from whybox.model import Model
+    from whybox.model import open_model as open
+
+__all__ = [
+    "Case", "Change", "Decoding", "Model", "Trace", "add", "boost", "cut", "open", "scale", "set_to", "zero",
+]  # fmt: skip
+
+_HOME = {
+    "Case": "whybox.items.case",
+    "Change": "whybox.engine.trace",
+    "Decoding": "whybox.engine.sampling",
+    "Model": "whybox.model",
+    "Trace": "whybox.engine.trace",
+    "open": "whybox.model",
+} | dict.fromkeys(("add", "boost", "cut", "scale", "set_to", "zero"), "whybox.engine.edit")
+
+
+def __getattr__(name: str) -> Any:
+    """Public names are imported when they are first asked for, so that `import whybox` costs nothing."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'whybox' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = vars(import_module(_HOME[name]))["open_model" if name == "open" else name]
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,6 +1,6 @@
 """A model, opened: text in, traces out. The one door through which everything above runs a model."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from whybox.engine.sampling import GREEDY, Decoding, choose
 from whybox.engine.trace import Cache, Change, Engine, Trace, Wish, log_softmax
 from whybox.errors import PromptError, UsageError
 from whybox.formats import GgufFile, WeightFile, open_weights
-from whybox.items.case import CaseInstance
+from whybox.items.instance import CaseInstance
+from whybox.library import Progress
 from whybox.spec import Spec
 from whybox.text import chat
 from whybox.text import join as joining
@@ -23,8 +24,7 @@ from whybox.text.tokenizer import Tokenizer
 from whybox.weights import Weights
 
 Array = np.ndarray
-Promptable = Prompt | str | Sequence[int] | Sequence[dict[str, object]] | CaseInstance
-_KEEP_WHOLE = 64  # tokens whose full logits a trace keeps when nothing else is asked
+Promptable = Prompt | str | CaseInstance | Sequence[int] | Sequence[Mapping[str, object]]
 
 
 def open_model(
@@ -33,6 +33,7 @@ def open_model(
     precision: str = "fp32",
     accept_keys: Collection[str] = (),
     allow_long: bool = False,
+    progress: Progress | None = None,
 ) -> "Model":
     """A model by alias, path or `hf:org/name`.
 
@@ -41,7 +42,7 @@ def open_model(
     """
     _require(engine, ("auto", "numpy"), "engine")
     _require(precision, ("fp32", "fp64"), "precision")
-    file = open_weights(library.locate(name))
+    file = open_weights(library.locate(name, progress=progress))
     spec, rules = families.describe(file, accept_keys)
     loaded = weights.load(file, spec, rules)
     if precision == "fp64":
@@ -97,21 +98,25 @@ class Model:
 
     def prompt(self, what: Promptable) -> Prompt:
         """Ids, bytes, segments and spans of a text, a list of messages, a case instance or ids."""
-        match what:
-            case Prompt():
-                return what
-            case str():
-                return prompts.from_text(self.tokenizer, what)
-            case CaseInstance() if what.messages is not None:
-                return chat.from_messages(self.tokenizer, what.messages, join=what.join)
-            case CaseInstance():
-                return prompts.from_parts(self.tokenizer, what.raw_parts, what.join)
-            case [int(), *_]:
-                return prompts.from_ids(self.tokenizer, [int(i) for i in what])
-            case [dict(), *_]:
-                return chat.from_messages(self.tokenizer, what)
-            case _:
-                raise PromptError("the prompt is empty", "give a text, a list of messages or a list of ids")
+        if isinstance(what, Prompt):
+            return what
+        if isinstance(what, str):
+            return prompts.from_text(self.tokenizer, what)
+        if isinstance(what, CaseInstance):
+            return self._of_case(what)
+        messages = [message for message in what if isinstance(message, Mapping)]
+        ids = [int(token) for token in what if isinstance(token, int | np.integer)]
+        if ids and len(ids) == len(what):
+            return prompts.from_ids(self.tokenizer, ids)
+        if messages and len(messages) == len(what):
+            return chat.from_messages(self.tokenizer, messages)
+        raise PromptError("expected a text, a list of messages or a list of ids, found neither")
+
+    def _of_case(self, case: CaseInstance) -> Prompt:
+        if case.is_raw:
+            return prompts.from_parts(self.tokenizer, case.raw_parts, case.join)
+        turns = [{"role": message.role, "parts": message.parts} for message in case.messages]
+        return chat.from_messages(self.tokenizer, turns, join=case.join)
 
     def run(
         self, what: Promptable, see: Iterable[Wish] = (), edits: Sequence[Edit] = (), tail: int | None = None

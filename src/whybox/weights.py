@@ -113,7 +113,7 @@ def _mlp(mlp: Mlp | Moe, c: int) -> dict[str, tuple[int, ...]]:
             for e in range(mlp.experts)
             for role, shape in (("gate", (f, c)), ("up", (f, c)), ("down", (c, f)))
         }
-        return {"router": (mlp.experts, c)} | experts
+        return experts | {"router": (mlp.experts, c)}
     shapes: dict[str, tuple[int, ...]] = {"up": (f, c), "down": (c, f)}
     if mlp.gated:
         shapes["gate"] = (f, c)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whybox.errors import CaseError
@@ -226,11 +226,13 @@ def test_choice_options_score_by_letter_and_content() -> None:
     assert scorer.score("A").outcome == "wrong"
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_escaped_text_fills_back_to_itself(text: str) -> None:
     assert fill(escape(text), {}) == text
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_but_a_case_is_a_case_error(text: str) -> None:
     with pytest.raises(CaseError, match="expected"):

@@ -8,6 +8,7 @@ import pytest
 
 from tests.library.fakes import Listener
 from whybox import library
+from whybox.errors import ModelNotFound
 from whybox.library import Found
 
 GGUF = b"GGUF and more"
@@ -80,6 +81,38 @@ def test_the_hub_cache_is_where_its_variables_say(
         put(repo / "snapshots" / revision / "config.json", "{}")
         put(repo / "snapshots" / revision / "model.safetensors", revision)
     assert library.discover() == [Found("hf:org/tiny", repo / "snapshots" / "new", 3, "Hugging Face")]
+
+
+def test_a_model_without_an_owner_has_its_short_name(machine: Path) -> None:
+    folder = machine / "home/.cache/huggingface/hub/models--gpt2/snapshots/rev"
+    put(folder / "config.json", "{}")
+    put(folder / "model.safetensors", b"12345")
+    put(folder.parents[1] / "refs" / "main", "rev")
+    assert [model.name for model in library.discover()] == ["hf:gpt2"]
+    assert library.locate("hf:gpt2", download=False) == folder
+
+
+@pytest.mark.parametrize("revision", ["../../models--org--other/snapshots/rev", "..", ""])
+def test_a_revision_that_leads_out_is_not_followed(machine: Path, revision: str) -> None:
+    cache = machine / "home/.cache/huggingface/hub"
+    put(cache / "models--org--other/snapshots/rev/config.json", "{}")
+    put(cache / "models--org--other/snapshots/rev/model.safetensors", b"12345")
+    put(cache / "models--org--tiny/refs/main", revision)
+    assert [model.name for model in library.discover()] == ["hf:org/other"]
+    with pytest.raises(ModelNotFound):
+        library.locate("hf:org/tiny", download=False)
+
+
+def test_a_snapshot_whose_download_broke_off_is_not_opened(machine: Path) -> None:
+    folder = machine / "home/.cache/huggingface/hub/models--org--tiny/snapshots/rev"
+    put(folder / "config.json", "{}")
+    put(folder.parents[1] / "refs" / "main", "rev")
+    (folder / "model.safetensors").symlink_to("../../blobs/absent")
+    listener = Listener()
+    assert library.discover(listener) == []
+    assert "1 of 1 weight files are missing, first model.safetensors" in listener.said
+    with pytest.raises(ModelNotFound):
+        library.locate("hf:org/tiny", download=False)
 
 
 def test_ollama_models_points_elsewhere(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:

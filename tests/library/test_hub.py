@@ -27,6 +27,7 @@ FILES = {
     ("name", "parsed"),
     [
         ("hf:org/tiny", TINY),
+        ("hf:gpt2", HubName("gpt2", None, None)),
         ("hf:org/tiny@v1.0", HubName("org/tiny", "v1.0", None)),
         ("hf:org/tiny/tiny-Q4_K_M.gguf", HubName("org/tiny", None, "tiny-Q4_K_M.gguf")),
         ("hf:org/tiny@main/tiny.gguf", HubName("org/tiny", "main", "tiny.gguf")),
@@ -37,7 +38,17 @@ def test_names_are_taken_apart(name: str, parsed: HubName) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["hf:", "hf:tiny", "hf:../tiny", "hf:org/tiny/sub/x.gguf", "hf:org/tiny/x.bin", "hf:o r/t"]
+    "name",
+    [
+        "hf:",
+        "hf:../tiny",
+        "hf:org/..",
+        "hf:org/tiny@..",
+        "hf:a/b/c",
+        "hf:org/tiny/sub/x.gguf",
+        "hf:org/tiny/x.bin",
+        "hf:o r/t",
+    ],
 )
 def test_other_names_are_usage_errors(name: str) -> None:
     with pytest.raises(UsageError, match="is not a hub name"):

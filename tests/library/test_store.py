@@ -7,8 +7,8 @@ import pytest
 
 from tests.library.fakes import Listener
 from whybox.errors import DownloadError, StorageError
-from whybox.library.progress import size_text
-from whybox.library.store import MARGIN, locked, publish, require_space, sweep, workbench, write_pinned
+from whybox.library.progress import size_text, usual_progress
+from whybox.library.store import MARGIN, Pin, locked, publish, require_space, sweep, workbench, write_pinned
 
 DATA = b"seventeen bytes.."
 
@@ -21,7 +21,7 @@ def bench(tmp_path: Path) -> Path:
 
 def write(part: Path, data: bytes, sha256: str = hashlib.sha256(DATA).hexdigest()) -> list[int]:
     done: list[int] = []
-    write_pinned([data[:5], data[5:]], part, len(DATA), sha256, done.append)
+    write_pinned([data[:5], data[5:]], part, Pin(len(DATA), sha256), "the test", done.append)
     return done
 
 
@@ -31,7 +31,7 @@ def test_the_pinned_bytes_are_written_and_counted(bench: Path) -> None:
 
 
 def test_bytes_beyond_the_pin_are_not_read_further(bench: Path) -> None:
-    with pytest.raises(DownloadError, match="more than the expected 17 bytes"):
+    with pytest.raises(DownloadError, match="the test: more than the expected 17 bytes"):
         write(bench / "part", DATA + b"and more")
     assert (bench / "part").read_bytes() == DATA[:5]
 
@@ -75,6 +75,28 @@ def test_a_lock_is_held_and_released(bench: Path) -> None:
         with locked(bench, "tiny", listener) as held:
             assert held
     assert listener.lines == []
+
+
+def test_a_file_system_without_locks_does_not_stop_a_pull(bench: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsupported(handle: int, wait: bool) -> None:
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr("whybox.library.store._lock", unsupported)
+    listener = Listener()
+    with locked(bench, "tiny", listener) as held:
+        assert not held
+    assert listener.lines == []
+
+
+def test_the_terminal_is_told_unless_quiet_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with usual_progress().bar("downloading tiny", 98_362_432) as done:
+        done(17)
+    assert capsys.readouterr() == ("", "downloading tiny (98.4 MB)\n")
+    monkeypatch.setenv("WHYBOX_QUIET", "1")
+    usual_progress().say("nothing")
+    assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(

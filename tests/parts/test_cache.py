@@ -67,7 +67,10 @@ def test_taking_back_after_the_window_has_rolled_is_refused() -> None:
     rolled = fed(list(range(12)), 8)
     with pytest.raises(UsageError, match="from 2 on, but those below 4"):
         rolled.crop(9, 8)
-    assert rolled.crop(12, 8) is not None
+    for nothing_taken in (rolled.crop(12, 8), rolled.crop(12)):
+        assert nothing_taken.positions.tolist() == list(range(4, 12))
+    with pytest.raises(UsageError, match="from 0 on"):
+        rolled.crop(11)
 
 
 def test_taking_back_within_the_window_is_exact() -> None:

@@ -24,7 +24,7 @@ def oracle(kind: str, length: int | None, **parameters: Any) -> tuple[np.ndarray
         num_attention_heads=4,
         head_dim=62,
         max_position_embeddings=4096,
-        rope_parameters={"rope_type": kind, "rope_theta": 10000.0, **parameters},
+        rope_parameters={"rope_type": kind, "rope_theta": 10000.0} | parameters,
     )
     frequencies, factor = ROPE_INIT_FUNCTIONS[kind](config, "cpu", seq_len=length)
     return frequencies.numpy(), factor
@@ -58,6 +58,14 @@ TABLE: list[tuple[str, int, Rope, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.parametrize(("base", "original"), [(20.0, 4000), (1e4, 100)])
+def test_yarns_ramp_is_held_within_the_head(base: float, original: int) -> None:
+    """So slow a base that the ramp would end beyond the last pair; so short a context that it would begin before 0."""
+    ours = replace(YARN, plain=PlainRope(base, 62), original=original)
+    theirs, _ = oracle("yarn", 10, factor=8.0, original_max_position_embeddings=original, rope_theta=base)
+    np.testing.assert_allclose(rope.frequencies(ours, 10), theirs, rtol=2e-6)
+
+
 @pytest.mark.parametrize(("kind", "length", "ours", "parameters"), TABLE)
 def test_against_transformers(kind: str, length: int, ours: Rope, parameters: dict[str, Any]) -> None:
     theirs, factor = oracle(kind, length, **parameters)
@@ -69,7 +77,7 @@ def test_against_transformers(kind: str, length: int, ours: Rope, parameters: di
 
 @pytest.mark.parametrize("length", [1024, 1025])
 def test_longrope_against_transformers(length: int) -> None:
-    ours = LongRope(PLAIN, SHORT, LONG, 1024, rope.longrope_magnitude(4.0, 1024)[0])
+    ours = LongRope(PLAIN, SHORT, LONG, 1024, rope.longrope_magnitude(4096, 1024)[0])
     parameters = {
         "short_factor": list(SHORT),
         "long_factor": list(LONG),
@@ -151,8 +159,9 @@ class TestYarnMagnitude:
 
 
 def test_longrope_magnitude_rules() -> None:
-    assert rope.longrope_magnitude(4.0, 1024, 1.25) == (1.25, "attention_factor, as given")
-    assert rope.longrope_magnitude(1.0, 1024)[0] == 1.0
+    assert rope.longrope_magnitude(4096, 1024, 1.25) == (1.25, "attention_factor, as given")
+    assert rope.longrope_magnitude(1024, 1024)[0] == 1.0
+    assert rope.longrope_magnitude(131_072, 4096)[0] == pytest.approx(1.1902, abs=5e-5)  # Phi-3 128k
 
 
 @pytest.mark.parametrize("width", [0, 7])

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from scipy.stats import spearmanr
+
 from whybox.report.document import NextDocument, WhyDocument
 
 MEASURED: dict[str, Any] = json.loads((Path(__file__).parent / "case_r.json").read_text(encoding="utf-8"))
@@ -55,9 +57,31 @@ def segment_row(row: dict[str, Any]) -> dict[str, Any]:
 def heads(most: int) -> list[dict[str, Any]]:
     ranked = sorted(MEASURED["heads"], key=lambda h: -abs(h["effect"]))
     sizes = [abs(h["effect"]) for h in ranked]
-    return [
-        {**h, "null_percentile": sum(s < abs(h["effect"]) for s in sizes) / len(sizes)} for h in ranked[:most]
-    ]
+    return [{**h, "null_percentile": sum(s < abs(h["effect"]) for s in sizes) / len(sizes)} for h in ranked[:most]]
+
+
+def agreement() -> dict[str, Any]:
+    """Spearman ρ of share and effect over the 270 heads; two-sided p of scipy stands in for the permutations."""
+    shares, effects = zip(*((h["share"], h["effect"]) for h in MEASURED["heads"]), strict=True)
+    signed, absolute = spearmanr(shares, effects), spearmanr(shares, [abs(e) for e in effects])
+    brightest = max(MEASURED["heads"], key=lambda h: h["share"])
+    return {
+        "segment": "doc2",
+        "n": len(shares),
+        "signed": float(signed.statistic),
+        "signed_p": float(signed.pvalue),
+        "absolute": float(absolute.statistic),
+        "absolute_p": float(absolute.pvalue),
+        **{f"brightest_{key}": value for key, value in brightest.items()},
+    }
+
+
+REGRESSION = """\
+id: refund-window-evidence
+extends: examples/refund.yaml
+move: {doc2: last}
+expect: right
+"""
 
 
 def why_data(**changes: Any) -> dict[str, Any]:
@@ -93,6 +117,7 @@ def why_data(**changes: Any) -> dict[str, Any]:
         },
         "segments": [segment_row(row) for row in MEASURED["rows"]],
         "heads": heads(40),
+        "agreement": agreement(),
         "lens": MEASURED["lens"],
         "decided_at": max((r["layer"] + 1 for r in MEASURED["lens"] if r["ld"] > 0), default=0),
         "verdict": {
@@ -109,13 +134,14 @@ def why_data(**changes: Any) -> dict[str, Any]:
                     "shams": {"n": 21, "flipped": 0, "p": 1 / 22, "after": SHAMS},
                 }
             ],
-            "because": "The evidence alone is answered right (LD +1.59); with both documents the decision row gives doc2 "
-            "0.35 of the attention that its length would give it, and boosting exactly that reading flips the answer.",
+            "because": "The evidence alone is answered right (LD +1.59); with both documents the decision row gives "
+            "doc2 0.35 of the attention that its length would give it, and boosting that reading flips the answer.",
             "would_change_my_mind": "A sham span whose boost flips the answer as well, or fewer than 8 of 9 variants "
             "that flip.",
             "scope": "variants",
             "next_step": "whybox run evidence --case refund-window: the same evidence at every place.",
         },
+        "regression_test": REGRESSION,
         "tried": TRIED,
         "pattern": {"layer": None, "head": None, "rows": blocks, "columns": blocks, "values": values},
         "provenance": {
@@ -139,7 +165,7 @@ def tried(what: str, effect: float | None, flips: bool | None, answer: str | Non
 
 TRIED = [
     tried("boost decision → doc2", 2.135, True, "Refundries are paid within 7 days.", interval=[1.79, 2.52]),
-    tried("boost heads 18.7 18.8 20.1 22.4 → doc2", 2.125, True, "A refund is only available for 7 days after the exchange."),
+    tried("boost heads 18.7 18.8 20.1 22.4 → doc2", 2.125, True, "A refund is only available for 7 days after that."),
     tried("cut decision → doc1", 3.064, True, "A refund is only available for 7 days."),
     tried("cut heads 22.4 23.0 23.2 → doc1", 2.156, True, "A refund is only available for 7 days."),
     tried("cut decision → doc2", -3.510, False, "A refund is only available for 30 days."),

@@ -7,6 +7,7 @@ from typer.core import TyperGroup
 
 import whybox
 from whybox.cli.models import models
+from whybox.cli.next import next_
 from whybox.cli.outcome import exit_codes, utf8_streams
 from whybox.cli.pull import pull
 
@@ -27,6 +28,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command(name="next")(next_)
 app.command(name="pull")(pull)
 app.command(name="models")(models)
 

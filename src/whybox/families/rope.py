@@ -116,8 +116,9 @@ def _yarn(inner: Config, plain: PlainRope, original: int | None, trained: int) -
 
 
 def _longrope(inner: Config, plain: PlainRope, original: int, trained: int) -> Rope:
-    factor = inner.optional("factor", float) or trained / original
-    magnitude, rule = longrope_magnitude(factor, original, inner.optional("attention_factor", float))
+    factor = inner.optional("factor", float)
+    extended = trained if factor is None else round(factor * original)
+    magnitude, rule = longrope_magnitude(extended, original, inner.optional("attention_factor", float))
     inner.note(f"LongRoPE magnitude {magnitude:.6g} by the rule: {rule}")
     return LongRope(plain, inner.floats("short_factor"), inner.floats("long_factor"), original, magnitude)
 
@@ -155,7 +156,7 @@ def _longrope_from_gguf(config: Config, architecture: str, plain: PlainRope, fil
     config.must_be(prefix + "type", "longrope")
     original = config.need(prefix + "original_context_length", int)
     trained = config.need(f"{architecture}.context_length", int)
-    magnitude, rule = longrope_magnitude(trained / original, original, config.optional(prefix + "attn_factor", float))
+    magnitude, rule = longrope_magnitude(trained, original, config.optional(prefix + "attn_factor", float))
     config.note(f"LongRoPE magnitude {magnitude:.6g} by the rule: {rule}")
     short, long = (_divisors(file, f"rope_factors_{kind}.weight") for kind in ("short", "long"))
     return LongRope(plain, short, long, original, magnitude)

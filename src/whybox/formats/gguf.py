@@ -281,14 +281,10 @@ def _tensor_type(cursor: Cursor, code: int, name: str) -> TensorType:
 def _placed(table: Sequence[_Entry], cursor: Cursor, alignment: int) -> tuple[TensorInfo, ...]:
     """The table with absolute offsets: data start at the next multiple of the alignment after the header."""
     start = -(-cursor.at // alignment) * alignment
-    seen: set[str] = set()
     for entry in table:
-        if entry.name in seen:
-            raise FormatError(cursor.path, f"tensor {entry.name!r}", "one tensor of that name", "a second one")
         if entry.offset % alignment:
             expected = f"a multiple of the alignment {alignment}"
             raise FormatError(cursor.path, f"offset of tensor {entry.name!r}", expected, str(entry.offset))
-        seen.add(entry.name)
     return tuple(
         TensorInfo(e.name, e.shape, e.kind.name, e.kind.nbytes(e.shape), start + e.offset, cursor.path) for e in table
     )

@@ -10,12 +10,13 @@ from pydantic import ValidationError
 
 from whybox.errors import CaseError
 from whybox.items import meaning
-from whybox.items.instance import CaseInstance, Decoding, Kind, Message, Part
+from whybox.items.instance import CaseInstance, Decoding, Kind, Message
 from whybox.items.schema import CaseText
 from whybox.items.scoring.finders import NumberCandidate
 from whybox.items.slots import escape, fill
 from whybox.items.variants import choose_variants
 from whybox.items.yaml_tree import Document, FieldPath, parse_yaml, read_text, read_yaml
+from whybox.text.prompt import Part
 
 _REMEDY = "The case file is described in docs/case.md; examples/ holds working ones."
 

@@ -6,17 +6,10 @@ from typing import Literal, assert_never
 
 from whybox.errors import CaseError
 from whybox.items.scoring import Scorer, choice_scorer, name_scorer, number_scorer, text_scorer
+from whybox.text.prompt import Part
 
 Kind = Literal["number", "name", "choice", "text"]
 Role = Literal["system", "user", "assistant"]
-
-
-@dataclass(frozen=True)
-class Part:
-    """A named piece of text."""
-
-    name: str
-    text: str
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ def next_token(model: Model, prompt: Prompt, wanted: Wanted) -> NextDocument:
     else:
         log_probs = model.run(prompt, tail=1).log_probs()
     return NextDocument(
+        schema=NextDocument.identity(),
         lang=wanted.lang,
         model=model_info(model),
         seed=wanted.decoding.seed,

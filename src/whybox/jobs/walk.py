@@ -117,6 +117,7 @@ def _layer(trace: Trace, index: int, lang: Lang) -> Stage:
     return Stage(
         name=say("layer", lang, n=index),
         site="resid_post",
+        layer=index,
         shape=_shape("q c", trace["resid_post", index]),
         numbers={
             "attention_writes": _rms(trace["attn_out", index][-1]),
@@ -129,9 +130,7 @@ def _layer(trace: Trace, index: int, lang: Lang) -> Stage:
 
 def _exit(trace: Trace, lang: Lang) -> Iterator[Stage]:
     final, logits = trace["final"], trace["logits"]
-    yield Stage(
-        name=say("final", lang), site="final", shape=_shape("q c", final), numbers={"rms": _rms(final[-1])}
-    )
+    yield Stage(name=say("final", lang), site="final", shape=_shape("q c", final), numbers={"rms": _rms(final[-1])})
     note = say("logits.tied" if trace.spec.tied else "logits.own", lang)
     numbers = {"largest": float(logits[-1].max()), "smallest": float(logits[-1].min())}
     yield Stage(name=say("logits", lang), site="logits", shape=_shape("q v", logits), numbers=numbers, note=note)

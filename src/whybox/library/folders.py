@@ -39,9 +39,10 @@ def lm_studio_models() -> list[Path]:
 def _platform_cache() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Caches"
-    if sys.platform == "win32":
+    elif sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    return _xdg_cache()
+    else:
+        return _xdg_cache()
 
 
 def _xdg_cache() -> Path:

@@ -17,13 +17,11 @@ from whybox.errors import DownloadError, ModelNotFound, StorageError, UsageError
 from whybox.library.folders import hub_cache
 from whybox.library.progress import Progress, size_text
 from whybox.library.store import require_space
-from whybox.library.trees import split_sets, whole_snapshot
+from whybox.library.trees import plain_name, split_sets, whole_snapshot
 
 PREFIX = "hf:"
 ALLOWED = (".safetensors", ".json", ".jinja", ".gguf")
-_NAME = re.compile(
-    r"(?P<repo>[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@(?P<revision>[\w.-]+))?(?:/(?P<file>[\w.-]+\.gguf))?"
-)
+_NAME = re.compile(r"(?P<repo>\w[\w.-]*(?:/\w[\w.-]*)?)(?:@(?P<revision>\w[\w.-]*))?(?:/(?P<file>[\w.-]+\.gguf))?")
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,8 @@ def cached(name: HubName) -> Path | None:
     revision = name.revision or "main"
     ref = repo / "refs" / revision
     commit = ref.read_text().strip() if ref.is_file() else revision
+    if not plain_name(commit):
+        return None
     snapshot = repo / "snapshots" / commit
     if name.file is not None:
         return snapshot / name.file if (snapshot / name.file).is_file() else None

@@ -17,6 +17,14 @@ def looks_like_a_path(name: str) -> bool:
     return any(mark in name for mark in separators) or name[:1] in {".", "~"} or suffix in {".gguf", ".safetensors"}
 
 
+def is_present(path: Path) -> bool:
+    """Whether the path leads to something; a name that no file system would take (too long, say) leads to nothing."""
+    try:
+        return path != Path() and path.exists()
+    except (OSError, ValueError):
+        return False
+
+
 def local_model(path: Path) -> Path:
     """A .gguf or .safetensors file as it is; of a folder, the folder (safetensors) or its only GGUF.
 

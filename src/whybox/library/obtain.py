@@ -1,5 +1,6 @@
 """From a name to a file on this machine: what is here first, then every way to obtain it, then one clear message."""
 
+import shutil
 from pathlib import Path
 
 from whybox.errors import DownloadError, ModelNotFound
@@ -79,4 +80,5 @@ def _first_open_way(alias: Alias, work: Path, progress: Progress) -> Path:
             return step(alias, bench, progress)
         except StepFailed as failed:
             reasons.append(f"{way}: {failed}")
+            shutil.rmtree(bench, ignore_errors=True)  # the next way needs the space
     raise DownloadError(f"{alias.name} could not be obtained ({'; '.join(reasons)})", f"By hand: {by_hand(alias)}")

@@ -1,5 +1,6 @@
 """How a pull is told: lines and one bar, on stderr, silent when asked."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -42,6 +43,12 @@ class Terminal:
             return
         with _rich_bar(label, total) as done:
             yield done
+
+
+def usual_progress() -> Progress:
+    """The terminal, unless `WHYBOX_QUIET` asks for silence."""
+    quiet = os.environ.get("WHYBOX_QUIET", "").lower() in {"1", "true", "t", "yes", "y", "on"}
+    return Silent() if quiet else Terminal()
 
 
 def size_text(size: int) -> str:

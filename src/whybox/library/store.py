@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from whybox.errors import DownloadError, StorageError
@@ -20,6 +21,14 @@ from whybox.library.progress import Progress, size_text
 CHUNK = 1 << 20
 MARGIN = 8 << 20  # a file system needs room for its own tables, and other programs write too
 _NOT_PINNED = "Nothing was kept: the source is damaged or not the pinned one. Another: whybox pull NAME --from FILE."
+
+
+@dataclass(frozen=True)
+class Pin:
+    """What the bytes of a file must be: their number and their sha256."""
+
+    size: int
+    sha256: str
 
 
 @contextmanager
@@ -59,11 +68,7 @@ def locked(folder: Path, name: str, progress: Progress) -> Iterator[bool]:
     with storage_errors(folder, 0):
         handle = (folder / f".{name}.lock").open("a+b")
     with handle:
-        held = _lock(handle.fileno(), wait=False)
-        if not held:
-            progress.say(f"another process is pulling {name}; waiting for it")
-            held = _lock(handle.fileno(), wait=True)
-        yield held
+        yield _held(handle.fileno(), name, progress)
 
 
 def sweep(folder: Path, name: str) -> None:
@@ -83,26 +88,28 @@ def workbench(folder: Path, name: str) -> Iterator[Path]:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def write_pinned(chunks: Iterable[bytes], part: Path, size: int, sha256: str, done: Callable[[int], None]) -> None:
+def write_pinned(chunks: Iterable[bytes], part: Path, pin: Pin, origin: str, done: Callable[[int], None]) -> None:
     """Writes the chunks to `part`, to the disk itself, and holds them against the pin.
+
+    origin: where they come from, for the messages. done: told the bytes written so far.
 
     Raises DownloadError (too many bytes, too few, another digest), StorageError.
     """
     digest, written = hashlib.sha256(), 0
-    with storage_errors(part.parent, size), part.open("wb") as file:
+    with storage_errors(part.parent, pin.size), part.open("wb") as file:
         for chunk in chunks:
             written += len(chunk)
-            if written > size:
-                raise DownloadError(f"{part.name}: more than the expected {size} bytes came", _NOT_PINNED)
+            if written > pin.size:
+                raise DownloadError(f"{origin}: more than the expected {pin.size} bytes came", _NOT_PINNED)
             digest.update(chunk)
             file.write(chunk)
             done(written)
         file.flush()
         os.fsync(file.fileno())
-    if written != size:
-        raise DownloadError(f"{part.name}: expected {size} bytes, found {written}", _NOT_PINNED)
-    if digest.hexdigest() != sha256:
-        raise DownloadError(f"{part.name}: expected sha256 {sha256}, found {digest.hexdigest()}", _NOT_PINNED)
+    if written != pin.size:
+        raise DownloadError(f"{origin}: expected {pin.size} bytes, found {written}", _NOT_PINNED)
+    if digest.hexdigest() != pin.sha256:
+        raise DownloadError(f"{origin}: expected sha256 {pin.sha256}, found {digest.hexdigest()}", _NOT_PINNED)
 
 
 def publish(part: Path, target: Path) -> None:
@@ -127,34 +134,41 @@ def _storage_error(problem: OSError, folder: Path, need: int) -> StorageError:
 
 
 def _full(folder: Path, need: int, free: int) -> StorageError:
+    place = next((bench.parent for bench in (folder, *folder.parents) if ".pull-" in bench.name), folder)
     return StorageError(
-        f"the disk of {folder} is full: {need} bytes ({size_text(need)}) needed, {free} ({size_text(free)}) free",
+        f"the disk of {place} is full: {need} bytes ({size_text(need)}) needed, {free} ({size_text(free)}) free",
         "Free some space, or set WHYBOX_HOME to a folder on another disk.",
     )
+
+
+def _held(handle: int, name: str, progress: Progress) -> bool:
+    try:
+        try:
+            _lock(handle, wait=False)
+        except BlockingIOError:
+            progress.say(f"another process is pulling {name}; waiting for it")
+            _lock(handle, wait=True)
+    except OSError:
+        return False
+    return True
 
 
 if sys.platform == "win32":
     import msvcrt
     import time
 
-    def _lock(handle: int, wait: bool) -> bool:
-        """Windows locks a byte; its waiting form gives up after ten tries, so waiting is our own loop."""
+    def _lock(handle: int, wait: bool) -> None:
+        """Locks the first byte; the waiting form of Windows gives up after ten tries, so waiting is our own loop."""
         while True:
             try:
-                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-            except OSError:
+                return msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            except PermissionError as busy:
                 if not wait:
-                    return False
+                    raise BlockingIOError from busy
                 time.sleep(0.2)
-            else:
-                return True
 
 else:
     import fcntl
 
-    def _lock(handle: int, wait: bool) -> bool:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
-        return True
+    def _lock(handle: int, wait: bool) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

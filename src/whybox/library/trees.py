@@ -32,12 +32,11 @@ def missing_parts(files: list[str]) -> int:
 def safetensors_of(folder: Path) -> list[Path]:
     """The weight files of a safetensors folder: those that its index names, else all that are there.
 
-    Raises FileNotFoundError naming what the index promises and the folder lacks, ValueError for an unreadable index.
+    Raises FileNotFoundError naming what is promised and not there (the dangling link of a broken download included),
+    ValueError for an unreadable index.
     """
     index = folder / "model.safetensors.index.json"
-    if not index.is_file():
-        return sorted(folder.glob("*.safetensors"))
-    names = _indexed(index)
+    names = _indexed(index) if index.is_file() else sorted(file.name for file in folder.glob("*.safetensors"))
     if lacking := [name for name in names if not (folder / name).is_file()]:
         raise FileNotFoundError(f"{len(lacking)} of {len(names)} weight files are missing, first {lacking[0]}")
     return [folder / name for name in names]
@@ -56,6 +55,11 @@ def whole_snapshot(folder: Path) -> Path | None:
     return None
 
 
+def plain_name(name: str) -> bool:
+    """Whether a name that was read from a file is one plain name, which cannot lead out of its folder."""
+    return name not in {"", ".", ".."} and not any(mark in name for mark in "/\\:\0")
+
+
 def is_gguf(path: Path) -> bool:
     """Whether the file begins as GGUF files do, whatever its name."""
     with path.open("rb") as file:
@@ -69,6 +73,6 @@ def _indexed(index: Path) -> list[str]:
     if not isinstance(weight_map, dict) or not weight_map:
         raise ValueError("its index has no weight_map")
     names = sorted({str(name) for name in weight_map.values()})
-    if led := [name for name in names if "/" in name or "\\" in name or name in {"", ".", ".."}]:
+    if led := [name for name in names if not plain_name(name)]:
         raise ValueError(f"its index names {led[0]!r}, which is not a plain file name")
     return names

@@ -49,6 +49,15 @@ def effect(value: float | None, noise: float, lang: Lang, bounds: tuple[float, f
     return number(value, signed=True) + (f" {interval(bounds)}" if bounds else "")
 
 
+def tone_of(effect: float | None, noise: float) -> str:
+    """Whether a change hurts or helps the right answer, lies in the floor, or was not obtained."""
+    if effect is None:
+        return "undefined"
+    if below(effect, noise):
+        return "floor"
+    return "helps" if effect > 0 else "hurts"
+
+
 def evidence_finding(document: WhyDocument, lang: Lang) -> str:
     """Which cut changed the metric most, beside the share of attention it had."""
     metric = document.metric.name
@@ -95,6 +104,27 @@ def heads_finding(document: WhyDocument, lang: Lang) -> str:
         head=f"{most.layer}.{most.head}",
         metric=metric.name,
         effect=with_unit(most.effect, metric, lang),
+    )
+
+
+def agreement(document: WhyDocument, lang: Lang) -> str:
+    """How far attention share and effect go together over the heads; empty where it was not computed."""
+    found = document.agreement
+    if found is None:
+        return ""
+    return say(
+        "heads.agreement",
+        lang,
+        n=found.n,
+        segment=found.segment,
+        signed=number(found.signed, signed=True),
+        signed_p=number(found.signed_p),
+        absolute=number(found.absolute, signed=True),
+        absolute_p=number(found.absolute_p),
+        head=f"{found.brightest_layer}.{found.brightest_head}",
+        share=percent(found.brightest_share),
+        metric=document.metric.name,
+        effect=with_unit(found.brightest_effect, document.metric, lang),
     )
 
 

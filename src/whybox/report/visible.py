@@ -18,6 +18,11 @@ def calm(text: str) -> str:
     return "".join(c if c in " \n\u200c\u200d" else _PICTURES.get(c) or _hidden(c) or c for c in text)
 
 
+def one_line(text: str) -> str:
+    """Like `calm`, with line ends shown instead of made: for a cell, a list or a sentence."""
+    return calm(text).replace("\n", "⏎")
+
+
 def shortened(text: str, most: int) -> str:
     """At most `most` characters; what is cut is marked by an ellipsis."""
     return text if len(text) <= most else text[: most - 1] + "…"

@@ -17,7 +17,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "page.copy": ("Copy", "复制"),
     "page.copied": ("Copied", "已复制"),
     "page.exact": ("Exact numbers", "精确数值"),
-    "page.left_out": ("{n} rows are left out on this page; the copy holds them.", "本页省略了 {n} 行；复制的数据包含全部。"),
+    "page.left_out": (
+        "{n} rows are left out on this page; the copy holds them.",
+        "本页省略了 {n} 行；复制的数据包含全部。",
+    ),
     "page.skip": ("To the verdict", "跳到结论"),
     "page.footer": (
         "This page works offline: it loads nothing and sends nothing.",
@@ -29,7 +32,10 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     # verdict: claims
     "claim.order": ("The order of the parts decides the answer", "各部分的先后顺序决定了答案"),
-    "claim.context-use": ("The right passage was there and did not decide the answer", "正确的段落就在上下文里，但没有左右答案"),
+    "claim.context-use": (
+        "The right passage was there and did not decide the answer",
+        "正确的段落就在上下文里，但没有左右答案",
+    ),
     "claim.context-use.not-looked-at": ("The model did not look at {about}", "模型没有看 {about}"),
     "claim.context-use.looked-at-not-used": (
         "The model looked at {about}, and what it read did not decide the answer",
@@ -72,7 +78,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "原因未能确定：答案来自另一台服务器",
     ),
     # verdict: proof
-    "proof.variants": ("“{edit}” flips the answer in {hits} of {n} variants", "“{edit}”使 {n} 个变体中的 {hits} 个翻转为正确"),
+    "proof.variants": (
+        "“{edit}” flips the answer in {hits} of {n} variants",
+        "“{edit}”使 {n} 个变体中的 {hits} 个翻转为正确",
+    ),
     "proof.one": ("“{edit}” flips the answer of this prompt", "“{edit}”使这个提示的答案翻转为正确"),
     "proof.none": ("“{edit}” does not flip the answer of this prompt", "“{edit}”没有使这个提示的答案翻转"),
     "proof.no_sham": ("no sham does (0 of {n})", "对照编辑无一翻转（0 / {n}）"),
@@ -83,11 +92,15 @@ WORDS: dict[str, tuple[str, str]] = {
     "verdict.flips": ("Flips", "翻转"),
     "verdict.shams": ("Shams", "对照编辑"),
     "verdict.of": ("{hits} of {n}", "{hits} / {n}"),
-    "verdict.p": ("{hits} of {n} flip · p = {p}", "{n} 个中 {hits} 个翻转 · p = {p}"),
+    "verdict.p": ("{hits} of {n} flip · p\u00a0=\u00a0{p}", "{n} 个中 {hits} 个翻转 · p\u00a0=\u00a0{p}"),
     "verdict.scope": ("Scope", "适用范围"),
     "verdict.because": ("Because", "依据"),
     "verdict.mind": ("What would change this verdict", "什么会改变这个结论"),
     "verdict.next": ("Next step", "下一步"),
+    "verdict.checked": ("Compared with the observed run", "与观察到的运行相比"),
+    "check.same": ("same", "相同"),
+    "check.differs": ("differs", "不同"),
+    "check.unknown": ("unknown", "未知"),
     "verdict.others": ("Also flips", "同样能翻转的还有"),
     "scope.this-prompt": ("this prompt only", "仅限这个提示"),
     "scope.variants": ("this prompt and {n} variants", "这个提示及 {n} 个变体"),
@@ -137,7 +150,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "evidence.title": ("Evidence", "证据"),
     "evidence.finding": (
         "Cutting “{most}” hurts the right answer most, with {share} of the attention",
-        "切断“{most}”对正确答案损害最大，而它只占 {share} 的注意力",
+        "切断“{most}”对正确答案损害最大，它占 {share} 的注意力",
     ),
     "evidence.finding.help": (
         "Cutting “{most}” helps the right answer most, with {share} of the attention",
@@ -146,7 +159,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "evidence.finding.noshare": ("Cutting “{most}” changes {metric} most", "切断“{most}”对 {metric} 的改变最大"),
     "evidence.finding.none": ("No cut changed {metric} beyond the floor", "没有任何切断使 {metric} 的改变超过底噪"),
     "evidence.note": (
-        "Attention share says where the decision row reads. The effect says what cutting that reading does to the answer. They are different quantities.",
+        "Attention share says where the decision row reads. "
+        "The effect says what cutting that reading does to the answer. They are different quantities.",
         "注意力占比说明决定行在读哪里；效应说明切断这段读取之后答案如何改变。两者是不同的量。",
     ),
     "evidence.share": ("Attention share of the decision row", "决定行的注意力占比"),
@@ -160,7 +174,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "evidence.n": ("n = {n}", "n = {n}"),
     "evidence.more": ("{n} segments with smaller effects are in the table.", "另有 {n} 个效应较小的部分，见表格。"),
     "floor.below": ("≈ 0 (below the floor)", "≈ 0（低于底噪）"),
-    "floor.said": ("Floor: changes up to {noise} {unit} count as none.", "底噪：不超过 {noise} {unit} 的变化视为无变化。"),
+    "floor.said": (
+        "Floor: changes up to {noise} {unit} count as none.",
+        "底噪：不超过 {noise} {unit} 的变化视为无变化。",
+    ),
     # lens
     "lens.title": ("Where it was decided", "在哪一层决定"),
     "lens.finding.wrong": (
@@ -173,9 +190,11 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "lens.finding.none": ("No layer decides beyond the floor", "没有任何一层的领先超过底噪"),
     "lens.note": (
-        "The logit lens reads the residual stream after each layer through the model's own head. Early layers are uncalibrated there: only the sign and the difference can be read.",
+        "The logit lens reads the residual stream after each layer through the model's own head. "
+        "Early layers are uncalibrated there: only the sign and the difference can be read.",
         "logit lens 用模型自己的输出头读取每一层之后的残差流。浅层没有校准：只能看符号与差值。",
     ),
+    "lens.at": ("layer {layer}", "第 {layer} 层"),
     "lens.x": ("layer", "层"),
     "lens.y": ("{metric}, {unit}", "{metric}，{unit}"),
     "lens.n": ("{n} layers, n = 1 prompt", "{n} 层，n = 1 个提示"),
@@ -196,11 +215,15 @@ WORDS: dict[str, tuple[str, str]] = {
     "map.rows": ("query: this token predicts the next one", "查询：该 token 预测下一个 token"),
     "map.columns": ("key: what is read", "键：被读取的 token"),
     "map.sink": ("Take out the first key (sink)", "去掉第一个键（沉淀）"),
-    "map.sink.notice": ("First key taken out; each row is divided by the rest.", "已去掉第一个键；每行按余下部分重新归一。"),
+    "map.sink.notice": (
+        "First key taken out; each row is divided by the rest.",
+        "已去掉第一个键；每行按余下部分重新归一。",
+    ),
     "map.pooled": ("Mean of blocks of {n} tokens", "每 {n} 个 token 一块，取平均"),
     "map.scale": ("attention weight, square-root scale", "注意力权重，平方根刻度"),
     "map.masked": ("masked or not computed", "被掩码或未计算"),
     "map.row": ("This row by segment", "该行按部分汇总"),
+    "map.more": ("{n} segments with smaller shares are not listed here.", "另有 {n} 个占比较小的部分，此处未列出。"),
     "map.help": (
         "Point at a cell, or focus the map and use the arrow keys.",
         "指向某个格子，或让图获得焦点后用方向键移动。",
@@ -212,15 +235,33 @@ WORDS: dict[str, tuple[str, str]] = {
         "Taking out head {head} changes {metric} most: {effect}",
         "去掉头 {head} 对 {metric} 的改变最大：{effect}",
     ),
-    "heads.finding.none": ("No single head changed {metric} beyond the floor", "没有单个头使 {metric} 的改变超过底噪"),
+    "heads.finding.none": (
+        "No single head changed {metric} beyond the floor",
+        "没有单个头使 {metric} 的改变超过底噪",
+    ),
     "heads.note": (
-        "Effect of taking one head out at the decision. Share of attention on the evidence stands beside it, without colour.",
+        "Effect of taking one head out at the decision. "
+        "Share of attention on the evidence stands beside it, without colour.",
         "在决定位置去掉一个头的效应；旁边是它对证据的注意力占比，不着色。",
     ),
     "heads.head": ("Head", "头"),
     "heads.share": ("Share on the evidence", "对证据的占比"),
     "heads.null": ("Above matched random heads", "高于匹配的随机头"),
     "heads.shown": ("{k} of {n} heads, largest changes first", "{n} 个头中变化最大的 {k} 个"),
+    "heads.agreement": (
+        "Weights are not causes: over {n} heads, Spearman ρ between the share on “{segment}” and the effect is "
+        "{signed} (p\u00a0=\u00a0{signed_p}), and {absolute} with the size of the effect (p\u00a0=\u00a0{absolute_p}). "
+        "The head with the largest share, {head} ({share}), changes {metric} by {effect}.",
+        "权重不是原因：在 {n} 个头上，对“{segment}”的占比与效应的 Spearman ρ 为 {signed}（p\u00a0=\u00a0{signed_p}），"
+        "与效应大小的 ρ 为 {absolute}（p\u00a0=\u00a0{absolute_p}）。"
+        "占比最大的头 {head}（{share}）使 {metric} 改变 {effect}。",
+    ),
+    # regression test
+    "test.title": ("Regression test", "回归测试"),
+    "test.note": (
+        "Keeps this finding in CI: save it beside your suite and run it with the other cases.",
+        "把这一发现留在 CI 里：与测试套件存放在一起，随其他用例运行。",
+    ),
     # appendix
     "tried.title": ("Everything that was run", "全部实验"),
     "tried.summary": ("{n} experiments, {k} of them flip the answer", "{n} 个实验，其中 {k} 个使答案翻转"),
@@ -247,6 +288,7 @@ WORDS: dict[str, tuple[str, str]] = {
     # tables
     "column.segment": ("segment", "部分"),
     "column.share": ("attention share", "注意力占比"),
+    "column.share_short": ("share", "占比"),
     "column.direct": ("direct", "直接效应"),
     "column.low": ("low", "下限"),
     "column.high": ("high", "上限"),
@@ -283,9 +325,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "next.rest": ("all others", "其余全部"),
     "next.written": ("Written on", "续写"),
     "next.stages": ("Stage by stage", "逐步走查"),
-    "next.stage": ("stage", "阶段"),
-    "next.shape": ("shape", "形状"),
-    "next.numbers": ("numbers", "数值"),
     "next.part": ("part {k} of {n} of “{char}”", "“{char}”的第 {k}/{n} 部分"),
     "next.more": ("… {n} more tokens", "…… 另有 {n} 个 token"),
     "text.report": ("Report: {path}", "报告：{path}"),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import tokenizers
 
@@ -18,6 +18,7 @@ class Piece(NamedTuple):
     end: int
 
 
+@runtime_checkable
 class Codec(Protocol):
     """`opening` tells whether the run stands at the very start of the prompt (some tokenizers put a space there)."""
 

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from whybox.errors import PromptError
+from whybox.errors import PromptError, UnsupportedError
 from whybox.text import folder_tokenizer, gguf_tokenizer
 from whybox.text.blueprint import Blueprint
 from whybox.text.codec import Piece
+from whybox.text.view import readable, view
 from whybox.text.vocabulary import Finder, Match
 
 Range = tuple[int, int]
@@ -49,6 +50,14 @@ class Tokenizer:
     def decode_bytes(self, ids: Iterable[int]) -> bytes:
         """The bytes of several ids, end to end."""
         return b"".join(map(self.token_bytes, ids))
+
+    def text(self, ids: Iterable[int]) -> str:
+        """Ids as text for a reader: a byte that belongs to no character is written `\\xF0`. Never encode it again."""
+        return view(self.decode_bytes(ids)).text
+
+    def label(self, token: int) -> str:
+        """One id outside any prompt, for display: `⏎` for a line break, `\\xE5\\xA4` for part of a character."""
+        return readable(self.text([token]))
 
     def is_control(self, token: int) -> bool:
         """Whether the id steers the model instead of spelling text."""
@@ -95,9 +104,11 @@ class Tokenizer:
         if not text:
             return []
         run = self.blueprint.codec.pieces(text, opening)
-        assert not any(self.is_control(piece.id) and piece.id != self.unknown for piece in run), (
-            "a control id from text"
-        )
+        for piece in run:
+            if self.is_control(piece.id) and piece.id != self.unknown:
+                raise UnsupportedError(
+                    f"this tokenizer makes the control token {piece.id} from plain text {text[:40]!r}"
+                )
         return [Piece(piece.id, piece.start + place, piece.end + place) for piece in run]
 
 

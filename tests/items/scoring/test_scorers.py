@@ -1,7 +1,7 @@
 """Outcomes beyond right and not right: which candidate, which span, hedged, abstained, cut off; and any text at all."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whybox.errors import CaseError
@@ -155,6 +155,7 @@ FRAGMENTS = st.sampled_from(
 TEXTS = st.one_of(st.text(), st.lists(st.one_of(FRAGMENTS, st.text(max_size=3)), max_size=24).map("".join))
 
 
+@settings(deadline=None)
 @given(text=TEXTS, scorer=st.sampled_from(SCORERS), cut=st.sampled_from([None, "stop", "length"]))
 def test_any_text_gets_an_outcome_and_spans_stay_inside(text: str, scorer: Scorer, cut: str | None) -> None:
     score = scorer.score(text, cut)
@@ -165,6 +166,7 @@ def test_any_text_gets_an_outcome_and_spans_stay_inside(text: str, scorer: Score
     assert (score.outcome == "wrong") <= (score.candidate is not None)
 
 
+@settings(deadline=None)
 @given(value=st.integers(0, 10**6), other=st.integers(0, 10**6), tail=st.sampled_from(["", ".", " only.", "\n"]))
 def test_a_number_matches_exactly_itself(value: int, other: int, tail: str) -> None:
     scorer = number_scorer(f"{value} days")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from whybox.errors import CaseError
-from whybox.items.scoring.folding import fold_text, is_han, stands_alone
+from whybox.items.scoring.folding import Folded, fold_text, stands_alone
 from whybox.items.scoring.quantities import Quantity, find_quantities
 from whybox.items.scoring.score import Mention
 from whybox.items.scoring.units import Unit, unit_named
@@ -125,6 +125,23 @@ def _is_continued(text: str, start: int, end: int) -> bool:
     return bool(re.search(r"[^\W_][-_]\Z", text[:start][-2:]) or re.match(r"[-_][^\W_]", text[end:]))
 
 
+_INTRODUCED = re.compile(r"(?:\A|\b(?:is|symbol)|[:(\"“]|[是为])[ \t]*[\"“(]*\Z")
+
+
+def find_symbols(folded: Folded, symbols: Sequence[str]) -> list[Mention]:
+    """Mentions of symbols in exactly their case: at the start, or introduced by `is`, a colon, a bracket, 是.
+
+    He, In and As are words too; at the start they count only where the line ends behind them.
+    """
+    return [
+        mention
+        for mention in find_phrases(folded.text, symbols)
+        if "".join(folded.written(i) for i in range(mention.start, mention.end)) == mention.candidate
+        and _INTRODUCED.search(folded.text[max(0, mention.start - 12) : mention.start].lstrip("\n"))
+        and (mention.start > 0 or not re.match(r"[ \t]+\w", folded.text[mention.end :]))
+    ]
+
+
 def longest(mentions: Iterable[Mention]) -> list[Mention]:
     """Mentions that are not part of a longer one (`New York` inside `New York State`)."""
     kept = list(mentions)
@@ -137,8 +154,3 @@ def longest(mentions: Iterable[Mention]) -> list[Mention]:
             if other.candidate != m.candidate
         )
     ]
-
-
-def is_bare_han(text: str) -> bool:
-    """Whether a text consists of Chinese characters only."""
-    return bool(text) and all(is_han(letter) for letter in text)

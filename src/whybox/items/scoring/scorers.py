@@ -54,6 +54,23 @@ def word_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
     return CandidateScorer(right, tuple(others), lambda f: finders.find_phrases(f.text, phrases))
 
 
+def forms_scorer(right: Sequence[str], others: Sequence[Sequence[str]] = ()) -> CandidateScorer:
+    """Whole phrases, each candidate in several forms (Kyiv, Kiev); the first form names it."""
+    by_form = {form: forms[0] for forms in (right, *others) for form in forms}
+    forms = tuple(by_form)
+    return CandidateScorer(
+        right[0],
+        tuple(other[0] for other in others),
+        lambda f: [Mention(by_form[m.candidate], m.start, m.end) for m in finders.find_phrases(f.text, forms)],
+    )
+
+
+def symbol_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
+    """Element symbols, in their own case (`Co`, not `CO`); inside a sentence only where it introduces them."""
+    symbols = (right, *others)
+    return CandidateScorer(right, tuple(others), lambda f: finders.find_symbols(f, symbols))
+
+
 @dataclass(frozen=True)
 class AbstainScorer:
     """Right when the text declines; any asserted value of `known` is wrong."""
@@ -71,6 +88,31 @@ class AbstainScorer:
                 return replace(plain, outcome="wrong")
             case _:
                 return finished(plain, finish_reason)
+
+
+_DENIED_PREMISE = re.compile(
+    r"\b(?:did|does|do|has|have|was|were|is)(?:n't| not) (?:actually |really |been )?(?:close|closed|shut)\b"
+    r"|\b(?:no mention|no record|no evidence) of\b|(?:没有|并未|未)(?:停用|关闭)"
+)
+
+
+@dataclass(frozen=True)
+class FalsePremiseScorer:
+    """For "why did X close" where X never closed: right when the text declines or denies, wrong when it plays along."""
+
+    def score(self, text: str | None, finish_reason: str | None = None) -> Score:
+        if text is None:
+            return NO_CONTENT
+        folded = fold(text)
+        plain = without_candidate(folded)
+        denied = _DENIED_PREMISE.search(folded.text)
+        if plain.outcome == "abstain":
+            return replace(plain, outcome="right", candidate="abstain")
+        if denied is not None:
+            return Score("right", "denied", folded.span(*denied.span()))
+        if finish_reason == "length" or not folded.text.strip():
+            return finished(plain, finish_reason)
+        return Score("wrong", "premise accepted", (0, len(text)))
 
 
 _ENGLISH_YES_NO = re.compile(

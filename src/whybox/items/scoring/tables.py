@@ -10,9 +10,12 @@ from whybox.items.scoring.rules import JsonWithKeys, NeverWrite
 from whybox.items.scoring.score import Scorer
 from whybox.items.scoring.scorers import (
     AbstainScorer,
+    FalsePremiseScorer,
     code_scorer,
+    forms_scorer,
     name_scorer,
     number_scorer,
+    symbol_scorer,
     word_scorer,
     yes_no_scorer,
 )
@@ -191,6 +194,24 @@ def _words() -> tuple[Table, ...]:
             word_scorer("Germany"),
             ("It was Germany.", "germany", "Germany's team"),
             ("It was not Germany", "Germanys", "German", "East-Germanys", "Germany1"),
+        ),
+        Table(
+            "symbol",
+            symbol_scorer("Co"),
+            ("Co", "Co.", "The symbol is Co.", "**Co**", "Symbol: Co", "元素符号是Co。", "the symbol (Co)"),
+            ("CO", "co", "Cobalt", "Co is short for company", "not Co", "We met with Co today.", "C", ""),
+        ),
+        Table(
+            "forms",
+            forms_scorer(["Kyiv", "Kiev"]),
+            ("Kyiv", "It is Kiev."),
+            ("Kyivan", "not Kiev", "Kyi"),
+        ),
+        Table(
+            "false premise",
+            FalsePremiseScorer(),
+            ("The documents do not say.", "It did not close.", "文档没有说明。", "它没有停用。"),
+            ("Because of a storm.", "", "因为下雨。", "It closed last year."),
         ),
         Table(
             "abstain",

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from whybox.report.document import Cause, LensRow, Metric, SegmentInfo, SegmentRow
 from whybox.report.html.scale import Scale, Tick, scale_over
-from whybox.report.numbers import below
+from whybox.report.sentences import tone_of
 
 MOST_SHAMS = 120
 
@@ -76,15 +76,6 @@ class Curve:
     decided: float | None
 
 
-def tone_of(effect: float | None, noise: float) -> str:
-    """Which colour an effect has the right to."""
-    if effect is None:
-        return "undefined"
-    if below(effect, noise):
-        return "floor"
-    return "helps" if effect > 0 else "hurts"
-
-
 def span(scale: Scale, low: float, high: float) -> Span:
     """The stretch between two values, in either order."""
     left, right = sorted((scale.at(low), scale.at(high)))
@@ -95,7 +86,7 @@ def bar(scale: Scale, effect: float | None, noise: float, row: SegmentRow | None
     """The bar of an effect; with a row also its interval, null band and total effect."""
     return Bar(
         tone=tone_of(effect, noise),
-        body=Span(scale.start, scale.end - scale.start) if effect is None else span(scale, 0, effect),
+        body=Span(scale.start, scale.end - scale.start) if effect is None else span(scale, 0.0, effect),
         whisker=span(scale, *row.direct_interval) if row and row.direct_interval else None,
         band=span(scale, row.null.low, row.null.high) if row and row.null else None,
         mark=scale.at(row.total) if row and row.total is not None else None,
@@ -119,7 +110,7 @@ def evidence(rows: tuple[SegmentRow, ...], segments: tuple[SegmentInfo, ...], mo
         )
         for row in kept
     ]
-    return Evidence(drawn, scale.ticks(6), scale.at(0), len(rows) - len(kept))
+    return Evidence(drawn, scale.ticks(6), scale.at(0.0), len(rows) - len(kept))
 
 
 def verdict_line(cause: Cause, metric: Metric) -> Line | None:
@@ -127,13 +118,13 @@ def verdict_line(cause: Cause, metric: Metric) -> Line | None:
     if cause.after is None:
         return None
     shams = list(cause.shams.after[:MOST_SHAMS]) if cause.shams else []
-    scale = scale_over([metric.base, cause.after, *shams], 4, 96, room=0.3)
+    scale = scale_over([metric.base, cause.after, *shams], 4.0, 96.0, room=0.3)
     return Line(
         base=scale.at(metric.base),
         after=scale.at(cause.after),
         shams=[scale.at(value) for value in shams],
         ticks=scale.ticks(6),
-        zero=scale.at(0),
+        zero=scale.at(0.0),
         after_helps=cause.after > metric.noise,
     )
 
@@ -144,15 +135,15 @@ def lens_curve(rows: tuple[LensRow, ...], noise: float, decided_at: int | None) 
     if not known:
         return None
     last = max(known[-1][0], 1)
-    across = Scale(0, last, 1.5, 98.5)
-    up = scale_over([ld for _, ld in known], 94, 6)
+    across = Scale(0.0, float(last), 1.5, 98.5)
+    up = scale_over([ld for _, ld in known], 94.0, 6.0)
     step = max(1, round(last / 6))
     return Curve(
-        dots=[Dot(across.at(layer), up.at(ld), tone_of(ld, noise)) for layer, ld in known],
-        x_ticks=[Tick(across.at(layer), str(layer)) for layer in range(0, last + 1, step)],
+        dots=[Dot(across.at(float(layer)), up.at(ld), tone_of(ld, noise)) for layer, ld in known],
+        x_ticks=[Tick(across.at(float(layer)), str(layer)) for layer in range(0, last + 1, step)],
         y_ticks=up.ticks(5),
-        zero=up.at(0),
-        decided=None if decided_at is None else across.at(decided_at),
+        zero=up.at(0.0),
+        decided=None if decided_at is None else across.at(float(decided_at)),
     )
 
 

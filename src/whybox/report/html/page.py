@@ -7,8 +7,9 @@ Text from elsewhere reaches a page in two ways only: through jinja's autoescape,
 import base64
 import hashlib
 import json
+import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -23,6 +24,7 @@ from whybox.report.words import say
 
 MOST_BYTES = 8_000_000
 MOST_NODES = 3_000
+MOST_TABLE_NODES = 1_100
 SCRIPTS = ("theme.js", "copy.js", "tokens.js", "heatmap.js", "start.js")
 STYLES = ("base.css", "why.css")
 
@@ -34,7 +36,7 @@ class Table:
     name: str
     columns: list[str]
     rows: list[list[str]]
-    most: int = 40
+    most: int = 64
 
     @property
     def shown(self) -> list[list[str]]:
@@ -43,6 +45,19 @@ class Table:
     @property
     def left_out(self) -> int:
         return max(0, len(self.rows) - self.most)
+
+    @property
+    def nodes(self) -> int:
+        """Elements that the shown rows need."""
+        return len(self.shown) * (len(self.columns) + 1)
+
+
+def fitted(tables: list[Table], most_nodes: int) -> list[Table]:
+    """The tables, each shortened by the same factor where together they would need too many elements."""
+    total = sum(table.nodes for table in tables)
+    if total <= most_nodes:
+        return tables
+    return [replace(table, most=max(4, len(table.shown) * most_nodes // total)) for table in tables]
 
 
 def page(template: str, lang: Lang, tables: list[Table], data: dict[str, Any], **values: Any) -> str:
@@ -56,17 +71,21 @@ def page(template: str, lang: Lang, tables: list[Table], data: dict[str, Any], *
     too_large = len(json.dumps(payload, ensure_ascii=False).encode()) > MOST_BYTES * 3 // 4
     if too_large:
         payload = {**payload, "document": None, "tables": {}}
-    return _environment(lang).get_template(template).render(
-        lang=lang,
-        tables={table.name: table for table in tables},
-        policy=_policy(),
-        style=Markup(_style()),
-        script=Markup(_script()),
-        data=script_json(payload),
-        too_large=too_large,
-        most_mb=MOST_BYTES // 1_000_000,
-        version=__version__,
-        **values,
+    return (
+        _environment(lang)
+        .get_template(template)
+        .render(
+            lang=lang,
+            tables={table.name: table for table in fitted(tables, MOST_TABLE_NODES)},
+            policy=_policy(),
+            style=Markup(_style()),
+            script=Markup(_script()),
+            data=script_json(payload),
+            too_large=too_large,
+            most_mb=MOST_BYTES // 1_000_000,
+            version=__version__,
+            **values,
+        )
     )
 
 
@@ -78,6 +97,7 @@ def script_json(data: object) -> Markup:
     return Markup(text)
 
 
+@cache
 def _environment(lang: Lang) -> Environment:
     environment = Environment(
         loader=PackageLoader("whybox.report.html", "templates"),
@@ -90,6 +110,7 @@ def _environment(lang: Lang) -> Environment:
         "number": numbers.number,
         "interval": numbers.interval,
         "percent": numbers.percent,
+        "probability": lambda logprob: numbers.percent(math.exp(logprob)),
         "visible": visible.visible,
         "calm": visible.calm,
     }

@@ -20,8 +20,8 @@ class Scale:
 
     low: float
     high: float
-    start: float = 3
-    end: float = 97
+    start: float = 3.0
+    end: float = 97.0
 
     def at(self, value: float) -> float:
         """Place in percent, kept within the axis."""
@@ -35,7 +35,7 @@ class Scale:
         return [Tick(self.at(i * step), _tick_label(i * step, step)) for i in range(first, last + 1)]
 
 
-def scale_over(values: list[float], start: float = 3, end: float = 97, room: float = 0.0) -> Scale:
+def scale_over(values: list[float], start: float = 3.0, end: float = 97.0, room: float = 0.0) -> Scale:
     """The axis that holds zero and every value; never of length zero. `room`: least part on either side of zero."""
     low, high = min([0.0, *values]), max([0.0, *values])
     if high - low < 1e-12:
@@ -52,4 +52,4 @@ def _round_step(step: float) -> float:
 
 def _tick_label(value: float, step: float) -> str:
     decimals = max(0, -math.floor(math.log10(step) + 1e-9))
-    return number(0) if value == 0 else f"{value:.{decimals}f}".replace("-", "−")
+    return number(0.0) if value == 0 else f"{value:.{decimals}f}".replace("-", "−")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from whybox.report.document import PromptToken, PromptView, SegmentInfo
 from whybox.report.visible import calm, shortened, visible
 
-MOST_CHIPS = 700
-MOST_RUNS = 80
+MOST_CHIPS = 360
+MOST_RUNS = 48
 MOST_GAP_TEXT = 4_000
 
 
@@ -57,19 +57,20 @@ def _run(prompt: PromptView, group: list[tuple[int, PromptToken]], most: int) ->
     index = group[0][1].segment
     info = prompt.segments[index]
     if len(group) <= most:
-        return Run(index, info, [_chip(*token) for token in group], None, [])
+        return Run(index, info, [_chip(*token, info) for token in group], None, [])
     first = most // 2
     last = len(group) - (most - first)
     text = prompt.text[group[first][1].span[0] : group[last - 1][1].span[1]]
     gap = Gap(last - first, shortened(calm(text), MOST_GAP_TEXT))
-    return Run(index, info, [_chip(*t) for t in group[:first]], gap, [_chip(*t) for t in group[last:]])
+    return Run(index, info, [_chip(*t, info) for t in group[:first]], gap, [_chip(*t, info) for t in group[last:]])
 
 
-def _chip(place: int, token: PromptToken) -> Chip:
+def _chip(place: int, token: PromptToken, info: SegmentInfo) -> Chip:
+    """Scaffold is shown with its line ends even as text: there is nothing else to see in many of its runs."""
     marks = {"control": token.control, "control-like": token.control_like}
     cut = {"cut": token.of > 1, "rest": token.part > 1}
     return Chip(
-        text=calm(token.text),
+        text=visible(token.text) if info.kind == "template" else calm(token.text),
         inspected=visible(token.text),
         title=f"#{place} · id {token.id} · {token.bytes}",
         classes=" ".join(["chip", *(name for name, on in (marks | cut).items() if on)]),

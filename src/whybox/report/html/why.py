@@ -3,7 +3,7 @@
 from typing import Any
 
 from whybox.report import sentences
-from whybox.report.document import HeadRow, Lang, PatternMap, SegmentInfo, WhyDocument
+from whybox.report.document import Block, HeadRow, Lang, PatternMap, SegmentInfo, WhyDocument
 from whybox.report.html import figures
 from whybox.report.html.page import Table, page
 from whybox.report.html.scale import Scale, scale_over
@@ -12,8 +12,9 @@ from whybox.report.numbers import exact
 from whybox.report.visible import visible
 from whybox.report.words import say
 
-MOST_SEGMENTS = 16
+MOST_SEGMENTS = 12
 MOST_HEADS = 12
+MOST_LISTED = 16
 MOST_COLOURS = 8
 
 
@@ -25,7 +26,7 @@ def why_page(document: WhyDocument, lang: Lang) -> str:
         "why.html.jinja",
         lang,
         tables=_tables(document, lang),
-        data={"document": document.model_dump(mode="json", by_alias=True), "strips": _strips(document)},
+        data=_data(document),
         doc=document,
         cause=cause,
         tone=_tone(cause.code),
@@ -45,10 +46,18 @@ def why_page(document: WhyDocument, lang: Lang) -> str:
         map_which=_which(document.pattern, lang) if document.pattern else "",
         block_size=_block_size(document.pattern) if document.pattern else 1,
         heads=_head_bars(document),
-        head_zero=_head_scale(document).at(0),
+        head_zero=_head_scale(document).at(0.0),
+        listed=_listed(document),
+        agreement=sentences.agreement(document, lang),
         heads_finding=sentences.heads_finding(document, lang),
         flipping=sum(1 for tried in document.tried if tried.flips),
     )
+
+
+def _data(document: WhyDocument) -> dict[str, Any]:
+    """What the scripts read. The map stands by itself, so that it stays where a document is too large to embed."""
+    dumped = document.model_dump(mode="json", by_alias=True)
+    return {"pattern": dumped.pop("pattern"), "axes": _axes(document), "document": dumped}
 
 
 def colours(segments: tuple[SegmentInfo, ...]) -> list[str]:
@@ -75,6 +84,14 @@ def _block_size(pattern: PatternMap) -> int:
     return max((block.end - block.start for block in pattern.columns), default=1)
 
 
+def _listed(document: WhyDocument) -> list[int]:
+    """Segments that stand beside the map: those with the largest shares, in prompt order."""
+    shares = {row.name: row.share or 0.0 for row in document.segments}
+    names = [segment.name for segment in document.prompt.segments]
+    ranked = sorted(range(len(names)), key=lambda i: -shares.get(names[i], 0.0))
+    return sorted(ranked[:MOST_LISTED])
+
+
 def _ranked_heads(document: WhyDocument) -> list[HeadRow]:
     return sorted(document.heads, key=lambda head: -abs(head.effect or 0.0))
 
@@ -89,18 +106,18 @@ def _head_scale(document: WhyDocument) -> Scale:
     return scale_over([head.effect for head in shown if head.effect is not None])
 
 
-def _strips(document: WhyDocument) -> dict[str, list[int]]:
-    """Segment of each row and column of the map."""
+def _axes(document: WhyDocument) -> dict[str, dict[str, list[Any]]]:
+    """Segment and visible label of each row and column of the map."""
     if document.pattern is None:
-        return {"rows": [], "columns": []}
+        return {}
     tokens = document.prompt.tokens
-    last = len(tokens) - 1
 
-    def segment(start: int) -> int:
-        return tokens[min(start, last)].segment if tokens else 0
+    def axis(blocks: tuple[Block, ...]) -> dict[str, list[Any]]:
+        starts = [min(block.start, len(tokens) - 1) for block in blocks]
+        segments = [tokens[start].segment if tokens else 0 for start in starts]
+        return {"segments": segments, "labels": [visible(block.label) for block in blocks]}
 
-    pattern = document.pattern
-    return {"rows": [segment(b.start) for b in pattern.rows], "columns": [segment(b.start) for b in pattern.columns]}
+    return {"rows": axis(document.pattern.rows), "columns": axis(document.pattern.columns)}
 
 
 def _tables(document: WhyDocument, lang: Lang) -> list[Table]:
@@ -113,14 +130,14 @@ def _columns(lang: Lang, *names: str, **values: Any) -> list[str]:
 
 
 def _segments(document: WhyDocument, lang: Lang) -> Table:
-    names = "segment share direct low high total removed noise null_low null_high p".split()
+    names = ["segment", "share", "direct", "low", "high", "total", "removed", "noise", "null_low", "null_high", "p"]
     rows = []
     for row in document.segments:
         low, high = row.direct_interval or (None, None)
         null = (row.null.low, row.null.high, row.null.p) if row.null else (None, None, None)
         numbers = (row.share, row.direct, low, high, row.total, row.removed, row.noise, *null)
         rows.append([visible(row.name), *map(exact, numbers)])
-    return Table("segments", _columns(lang, *names), rows, most=30)
+    return Table("segments", _columns(lang, *names), rows)
 
 
 def _tokens(document: WhyDocument, lang: Lang) -> Table:
@@ -129,12 +146,12 @@ def _tokens(document: WhyDocument, lang: Lang) -> Table:
         [str(place), str(t.id), visible(t.text), t.bytes, f"{t.part}/{t.of}", segments[t.segment].name]
         for place, t in enumerate(document.prompt.tokens)
     ]
-    return Table("tokens", _columns(lang, "position", "id", "text", "bytes", "part", "segment"), rows, most=64)
+    return Table("tokens", _columns(lang, "position", "id", "text", "bytes", "part", "segment"), rows)
 
 
 def _lens(document: WhyDocument, lang: Lang) -> Table:
     rows = [[str(r.layer), exact(r.right), exact(r.wrong), exact(r.ld)] for r in document.lens]
-    return Table("lens", [*_columns(lang, "layer", "right", "wrong"), document.metric.name], rows, most=64)
+    return Table("lens", [*_columns(lang, "layer", "right", "wrong"), document.metric.name], rows)
 
 
 def _heads(document: WhyDocument, lang: Lang) -> Table:
@@ -153,7 +170,7 @@ def _tried(document: WhyDocument, lang: Lang) -> Table:
         flips = "" if tried.flips is None else str(tried.flips).lower()
         numbers = [exact(tried.effect), exact(low), exact(high)]
         rows.append([tried.what, *numbers, flips, tried.answer or "", "; ".join(tried.flags)])
-    return Table("tried", _columns(lang, *names), rows, most=50)
+    return Table("tried", _columns(lang, *names), rows)
 
 
 def _shams(document: WhyDocument, lang: Lang) -> Table:
@@ -161,7 +178,7 @@ def _shams(document: WhyDocument, lang: Lang) -> Table:
     after = shams.after if shams else ()
     metric = document.metric
     columns = _columns(lang, "sham", "after", metric=metric.name, unit=metric.unit)
-    return Table("shams", columns, [[str(i + 1), exact(value)] for i, value in enumerate(after)], most=24)
+    return Table("shams", columns, [[str(i + 1), exact(value)] for i, value in enumerate(after)])
 
 
 def _decision_row(document: WhyDocument, lang: Lang) -> Table:
@@ -171,4 +188,4 @@ def _decision_row(document: WhyDocument, lang: Lang) -> Table:
     weights = zip(document.pattern.columns, document.pattern.values[-1], strict=True)
     ranked = sorted(weights, key=lambda pair: -(pair[1] or 0.0))
     rows = [[str(block.start), visible(block.label), exact(weight)] for block, weight in ranked]
-    return Table("decision_row", columns, rows, most=20)
+    return Table("decision_row", columns, rows, most=24)

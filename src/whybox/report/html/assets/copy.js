@@ -27,5 +27,5 @@ export function startCopy(data) {
   };
   offer("[data-copy-table]", (button) => data.tables[button.dataset.copyTable] ?? "");
   offer("[data-copy-from]", (button) => document.getElementById(button.dataset.copyFrom).textContent);
-  offer("[data-copy-document]", () => JSON.stringify(data.document, null, 1));
+  offer("[data-copy-document]", () => JSON.stringify({ ...data.document, pattern: data.pattern }, null, 1));
 }

@@ -31,8 +31,8 @@ function percentText(value) {
 }
 
 export class Heatmap {
-  constructor(root, pattern, strips, words) {
-    Object.assign(this, { root, pattern, strips, words });
+  constructor(root, pattern, axes, words) {
+    Object.assign(this, { root, pattern, axes, words });
     this.canvas = root.querySelector("canvas");
     this.values = pattern.values;
     this.row = pattern.rows.length - 1;
@@ -145,28 +145,28 @@ export class Heatmap {
   }
 
   drawStrips(context, inset, width, height) {
-    const badges = [...this.root.querySelectorAll(".row-bar .badge")];
+    const badge = (segment) => this.root.querySelector(`.row-bar[data-segment="${segment}"] .badge`);
+    const unlisted = getComputedStyle(document.querySelector(".hatch-line")).stroke;
     const paint = (segments, size, rectangle, place) => {
       for (let start = 0, end; start < segments.length; start = end) {
         end = start + 1;
         while (end < segments.length && segments[end] === segments[start]) end += 1;
-        const badge = badges[segments[start]];
-        if (!badge) continue;
+        const listed = badge(segments[start]);
         const [from, long] = [start * size, (end - start) * size];
-        context.fillStyle = getComputedStyle(badge).getPropertyValue("outline-color");
+        context.fillStyle = listed ? getComputedStyle(listed).outlineColor : unlisted;
         context.fillRect(...rectangle(from, Math.max(long - 1, 0.5)));
-        if (long < 12) continue;
-        context.fillStyle = getComputedStyle(badge).getPropertyValue("caret-color");
+        if (!listed || long < 12) continue;
+        context.fillStyle = getComputedStyle(listed).caretColor;
         context.font = "600 11px ui-monospace, monospace";
         context.textAlign = "center";
         context.textBaseline = "middle";
-        context.fillText(badge.textContent, ...place(from + long / 2));
+        context.fillText(listed.textContent, ...place(from + long / 2));
       }
     };
     const rows = height / this.pattern.rows.length;
     const columns = width / this.pattern.columns.length;
-    paint(this.strips.rows, rows, (at, long) => [0, at, STRIP, long], (at) => [STRIP / 2, at + 0.5]);
-    paint(this.strips.columns, columns, (at, long) => [inset + at, height + GAP, long, STRIP], (at) => [inset + at, height + GAP + STRIP / 2 + 0.5]);
+    paint(this.axes.rows.segments, rows, (at, long) => [0, at, STRIP, long], (at) => [STRIP / 2, at + 0.5]);
+    paint(this.axes.columns.segments, columns, (at, long) => [inset + at, height + GAP, long, STRIP], (at) => [inset + at, height + GAP + STRIP / 2 + 0.5]);
   }
 
   cursor(context, inset, width, height) {
@@ -179,17 +179,20 @@ export class Heatmap {
   }
 
   say() {
-    const name = (block) => `#${block.start}${block.end - block.start > 1 ? `–${block.end - 1}` : ""} “${block.label}”`;
+    const name = (axis, i) => {
+      const { start, end } = this.pattern[axis][i];
+      return `#${start}${end - start > 1 ? `–${end - 1}` : ""} “${this.axes[axis].labels[i]}”`;
+    };
     const value = this.values[this.row][this.column];
-    const text = value === null ? this.words["map.masked"] : percentText(value);
+    const told = value === null ? this.words["map.masked"] : percentText(value);
     this.root.querySelector("output").textContent =
-      `${name(this.pattern.rows[this.row])}\n→ ${name(this.pattern.columns[this.column])}\n${text}`;
+      `${name("rows", this.row)}\n→ ${name("columns", this.column)}\n${told}`;
   }
 
   bars() {
     const sums = new Map();
     this.values[this.row].forEach((value, k) => {
-      const segment = this.strips.columns[k];
+      const segment = this.axes.columns.segments[k];
       sums.set(segment, (sums.get(segment) ?? 0) + (value ?? 0) * this.weight(k));
     });
     for (const bar of this.root.querySelectorAll(".row-bar")) {

@@ -3,4 +3,4 @@ startTheme();
 startCopy(data);
 startTokens();
 const map = document.getElementById("heatmap");
-if (map && data.document?.pattern) new Heatmap(map, data.document.pattern, data.strips, data.words);
+if (map && data.pattern) new Heatmap(map, data.pattern, data.axes, data.words);

@@ -1,129 +1,10 @@
-"""The machine documents of the verbs: what `--json` prints, and the only thing that text and page may show.
+"""The document of `whybox why`."""
 
-Rules that hold in every document: fields are frozen and complete, unknown fields are refused, a number is finite, and a
-number that was not obtained is null beside a sibling `<name>_reason` that says why.
-"""
+from typing import ClassVar, Literal
 
-import json
-from typing import Any, ClassVar, Literal, Self
+from pydantic import Field, model_validator
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-
-import whybox
-
-Lang = Literal["en", "zh"]
-Interval = tuple[float, float]
-
-
-class Part(BaseModel):
-    """A frozen piece of a document. A field `x` is null (a list: empty) exactly when a sibling `x_reason` says why."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
-
-    @model_validator(mode="after")
-    def _null_has_a_reason(self) -> Self:
-        values = dict(self)
-        for reason in (name for name in values if name.endswith("_reason")):
-            name = reason.removesuffix("_reason")
-            if (values[name] in (None, ())) != bool(values[reason]):
-                raise ValueError(f"{name} must be null or empty exactly when {reason} says why")
-        return self
-
-
-class SchemaId(Part):
-    name: str
-    version: int
-
-
-class ModelInfo(Part):
-    """Which weights computed the numbers, and how. `kernel` names the arithmetic that ran."""
-
-    name: str
-    family: str
-    digest: str
-    engine: str
-    precision: str
-    kernel: str
-
-
-class Document(Part):
-    """What every machine document carries. `lang` is the language of the sentences written into it."""
-
-    NAME: ClassVar[str]
-    VERSION: ClassVar[int] = 1
-
-    schema_: SchemaId = Field(alias="schema")
-    whybox: str = whybox.__version__
-    lang: Lang = "en"
-    model: ModelInfo
-    seed: int
-    took_s: float = Field(ge=0)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _own_schema(cls, data: Any) -> Any:
-        if not isinstance(data, dict):
-            return data
-        return {"schema": {"name": cls.NAME, "version": cls.VERSION}} | data
-
-    @model_validator(mode="after")
-    def _is_this_schema(self) -> Self:
-        found = (self.schema_.name, self.schema_.version)
-        if found != (self.NAME, self.VERSION):
-            raise ValueError(f"expected schema {self.NAME} version {self.VERSION}, found {found[0]} version {found[1]}")
-        return self
-
-
-class TokenRow(Part):
-    """One token. `text` is the text of its character span; bytes (hex) and id are the truth.
-
-    part, of: token `part` of the `of` tokens that share its first character (1 of 1: whole characters).
-    span: characters [start, end) of the prompt's text.
-    """
-
-    id: int
-    text: str
-    bytes: str
-    part: int = Field(1, ge=1)
-    of: int = Field(1, ge=1)
-    span: tuple[int, int]
-
-
-class Candidate(Part):
-    """A possible next token: probability, and log-probability in nats."""
-
-    id: int
-    text: str
-    prob: float = Field(ge=0, le=1)
-    logprob: float
-
-
-class Generated(Part):
-    ids: tuple[int, ...]
-    text: str
-
-
-class Stage(Part):
-    """One station of the pipeline walk: the site, its shape in named axes, and a few numbers that summarise it."""
-
-    name: str
-    site: str
-    shape: str
-    numbers: dict[str, float] = Field(default_factory=dict)
-    note: str = ""
-
-
-class NextDocument(Document):
-    """`whybox next`: tokens, the next-token distribution, the text written on, and the walk through the stages."""
-
-    NAME: ClassVar[str] = "whybox.next"
-
-    text: str
-    tokens: tuple[TokenRow, ...]
-    next: tuple[Candidate, ...]
-    generated: Generated | None = None
-    stages: tuple[Stage, ...] | None = None
-    notes: tuple[str, ...] = ()
+from whybox.report.document.base import Document, Interval, Part, TokenRow
 
 
 class CaseInfo(Part):
@@ -229,6 +110,24 @@ class HeadRow(Part):
     null_percentile_reason: str | None = None
 
 
+class Agreement(Part):
+    """Weights are not causes, shown (METHODS D4): Spearman ρ over all heads between share and effect on one segment.
+
+    signed: ρ(share, effect). absolute: ρ(share, |effect|). p by permutation. brightest: the head with the most share.
+    """
+
+    segment: str
+    n: int = Field(ge=3)
+    signed: float = Field(ge=-1, le=1)
+    signed_p: float = Field(ge=0, le=1)
+    absolute: float = Field(ge=-1, le=1)
+    absolute_p: float = Field(ge=0, le=1)
+    brightest_layer: int
+    brightest_head: int
+    brightest_share: float
+    brightest_effect: float
+
+
 class LensRow(Part):
     """The logit lens after one layer: log-probabilities (nats) and their difference in logits."""
 
@@ -285,6 +184,13 @@ class Cause(Part):
     shams: Shams | None = None
 
 
+class Check(Part):
+    """A condition of the observed run beside the run here: may be the reason why they differ, none is named."""
+
+    what: str
+    state: Literal["same", "differs", "unknown"]
+
+
 class Verdict(Part):
     """What was found. `scope`: this prompt only, or also its variants. The first cause is the verdict."""
 
@@ -293,6 +199,7 @@ class Verdict(Part):
     would_change_my_mind: str
     scope: Literal["this-prompt", "variants"]
     next_step: str = ""
+    checked: tuple[Check, ...] = ()
 
 
 class Tried(Part):
@@ -317,19 +224,20 @@ class Block(Part):
 
 
 class PatternMap(Part):
-    """An attention map, mean-pooled in blocks. Rows are queries that predict the next token, columns are keys.
+    """An attention map, mean-pooled in blocks to at most 512 × 512.
 
+    Rows are queries that predict the next token, columns are keys.
     layer and head null: the mean over all. values[row][column]: null where masked or not computed.
     """
 
     layer: int | None
     head: int | None
-    rows: tuple[Block, ...]
-    columns: tuple[Block, ...]
+    rows: tuple[Block, ...] = Field(min_length=1, max_length=512)
+    columns: tuple[Block, ...] = Field(min_length=1, max_length=512)
     values: tuple[tuple[float | None, ...], ...]
 
     @model_validator(mode="after")
-    def _rectangular(self) -> Self:
+    def _rectangular(self) -> "PatternMap":
         if len(self.values) != len(self.rows) or any(len(row) != len(self.columns) for row in self.values):
             raise ValueError(f"expected {len(self.rows)} rows of {len(self.columns)} values")
         return self
@@ -355,18 +263,22 @@ class WhyDocument(Document):
     segments: tuple[SegmentRow, ...]
     heads: tuple[HeadRow, ...]
     heads_reason: str | None = None
+    agreement: Agreement | None
+    agreement_reason: str | None = None
     lens: tuple[LensRow, ...]
     lens_reason: str | None = None
     decided_at: int | None
     decided_at_reason: str | None = None
     verdict: Verdict
+    regression_test: str | None
+    regression_test_reason: str | None = None
     tried: tuple[Tried, ...]
     pattern: PatternMap | None
     pattern_reason: str | None = None
     provenance: Provenance
 
     @model_validator(mode="after")
-    def _segments_exist(self) -> Self:
+    def _segments_exist(self) -> "WhyDocument":
         known = {segment.name for segment in self.prompt.segments}
         named = [row.name for row in self.segments] + list(self.prompt.evidence)
         if unknown := sorted(set(named) - known):
@@ -374,16 +286,3 @@ class WhyDocument(Document):
         if any(token.segment >= len(self.prompt.segments) for token in self.prompt.tokens):
             raise ValueError(f"a token names a segment beyond the {len(self.prompt.segments)} of the prompt")
         return self
-
-
-DOCUMENTS: tuple[type[Document], ...] = (NextDocument, WhyDocument)
-
-
-def to_json(document: Document) -> str:
-    """The document as JSON text: the same bytes for the same document, UTF-8 characters as they are, no NaN."""
-    return json.dumps(document.model_dump(mode="json", by_alias=True), ensure_ascii=False, allow_nan=False, indent=1)
-
-
-def schemas() -> dict[str, dict[str, Any]]:
-    """JSON Schema of every document, by schema name."""
-    return {kind.NAME: kind.model_json_schema(by_alias=True, mode="serialization") for kind in DOCUMENTS}

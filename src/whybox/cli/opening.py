@@ -1,0 +1,46 @@
+"""A model as the options name it, and a prompt as the command line gives it."""
+
+import os
+import sys
+
+from whybox.cli.options import EngineName
+from whybox.cli.telling import progress_for
+from whybox.errors import PromptError
+from whybox.model import Model, open_model
+from whybox.text.prompt import Prompt
+
+
+def opened(
+    name: str,
+    engine: EngineName,
+    precision: str,
+    accept_keys: list[str] | None,
+    allow_long: bool,
+    threads: int | None,
+    quiet: bool,
+) -> Model:
+    """The model; downloads are told on stderr unless quiet."""
+    if threads is not None:
+        limit_threads(threads)
+    return open_model(name, engine.value, precision, tuple(accept_keys or ()), allow_long, progress_for(quiet))
+
+
+def limit_threads(threads: int) -> None:
+    """At most this many threads in every BLAS that starts from here on."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+        os.environ[name] = str(threads)
+
+
+def prompt_of(model: Model, text: str, chat: bool) -> Prompt:
+    """PROMPT as raw text, or as one user message through the template; `-` reads standard input."""
+    text = _standard_input() if text == "-" else text
+    return model.prompt([{"role": "user", "content": text}] if chat else text)
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise PromptError(
+            f"standard input is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}"
+        ) from None

@@ -1,0 +1,232 @@
+"""The machine documents on a terminal: 80 columns, the answer first, plain text when piped.
+
+Foreign text is made visible and put in as plain `Text`, never as markup: it can neither colour nor move the cursor.
+"""
+
+from collections.abc import Iterable
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from whybox.report import sentences
+from whybox.report.document import Lang, NextDocument, SegmentRow, Stage, TokenRow, Tried, WhyDocument
+from whybox.report.numbers import number, percent
+from whybox.report.visible import calm, one_line, shortened, visible
+from whybox.report.words import say
+
+BAR = "█"
+EIGHTHS = " ▏▎▍▌▋▊▉"
+SPARKS = "▁▂▃▄▅▆▇█"
+MOST_TOKENS = 40
+MOST_TRIED = 12
+STYLES = {"helps": "blue", "hurts": "yellow", "floor": "dim", "undefined": "dim"}
+
+
+def render_next(document: NextDocument, console: Console, lang: Lang) -> None:
+    """Tokens with ids and parts of characters, the next-token table with bars, the text written on, the stages."""
+    console.print(_model_line(document))
+    _heading(console, say("next.tokens", lang))
+    console.print(_token_table(document.tokens, console, lang))
+    _heading(console, say("next.title", lang))
+    console.print(_next_table(document, console, lang))
+    if document.generated is not None:
+        _heading(console, say("next.written", lang))
+        console.print(Text(calm(document.generated.text)))
+    if document.stages:
+        _heading(console, say("next.stages", lang))
+        _stages(document.stages, console, lang)
+    for note in document.notes:
+        console.print(Text(calm(note), style="dim"))
+
+
+def render_why(document: WhyDocument, console: Console, lang: Lang, path: str = "") -> None:
+    """Verdict, evidence, lens as a sparkline, what was run, next step, and the path of the page."""
+    console.print(_model_line(document))
+    _verdict(document, console, lang)
+    _heading(console, sentences.evidence_finding(document, lang))
+    console.print(_evidence_table(document, console, lang))
+    console.print(Text(sentences.floor(document.metric, lang), style="dim"))
+    _lens(document, console, lang)
+    if document.agreement is not None:
+        console.print()
+        console.print(Text(one_line(sentences.agreement(document, lang))))
+    flipping = sum(1 for tried in document.tried if tried.flips)
+    _heading(console, say("tried.summary", lang, n=len(document.tried), k=flipping))
+    console.print(_tried_table(document.tried[:MOST_TRIED], document, console, lang))
+    if document.verdict.next_step:
+        _heading(console, say("verdict.next", lang))
+        console.print(Text(calm(document.verdict.next_step)))
+    if path:
+        console.print(Text(say("text.report", lang, path=visible(path)), style="bold"))
+
+
+def sparkline(values: Iterable[float]) -> str:
+    """Eight heights over the range of the values: ▁▃█."""
+    known = list(values)
+    low, high = min(known), max(known)
+    steps = [round((v - low) / (high - low) * 7) if high > low else 3 for v in known]
+    return "".join(SPARKS[step] for step in steps)
+
+
+def bar(share: float, width: int) -> str:
+    """A bar of `share` of the width, in eighths of a column."""
+    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
+    return (BAR * (eighths // 8) + EIGHTHS[eighths % 8]).rstrip()
+
+
+def _model_line(document: NextDocument | WhyDocument) -> Text:
+    model = document.model
+    parts = (model.name, model.engine, model.precision, model.digest[:12])
+    return Text(" · ".join(map(visible, parts)), style="dim")
+
+
+def _heading(console: Console, text: str) -> None:
+    console.print()
+    console.print(Text(calm(text), style="bold"))
+
+
+def _table(console: Console) -> Table:
+    """Rules on a terminal, bare columns when piped."""
+    lines = box.SIMPLE_HEAD if console.is_terminal else None
+    return Table(box=lines, pad_edge=False, show_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+
+
+def _token_table(tokens: tuple[TokenRow, ...], console: Console, lang: Lang) -> Table:
+    table = _table(console)
+    table.add_column("#", justify="right")
+    table.add_column(say("column.id", lang), justify="right")
+    table.add_column(say("column.text", lang), overflow="fold")
+    table.add_column(say("column.bytes", lang), overflow="fold", style="dim")
+    table.add_column(say("column.part", lang), overflow="fold")
+    first = 0 if len(tokens) <= MOST_TOKENS else len(tokens) - MOST_TOKENS
+    if first:
+        table.add_row("", "", Text(say("next.more", lang, n=first), style="dim"), "", "")
+    for place, token in enumerate(tokens[first:], first):
+        table.add_row(str(place), str(token.id), *_token_cells(token, lang))
+    return table
+
+
+def _token_cells(token: TokenRow, lang: Lang) -> tuple[Text, Text, Text]:
+    text = Text(visible(token.text), style="dim" if token.of > 1 else "")
+    cut = token.of > 1
+    part = say("next.part", lang, k=token.part, n=token.of, char=visible(token.text)) if cut else ""
+    return text, Text(" ".join(token.bytes[i : i + 2] for i in range(0, len(token.bytes), 2))), Text(part)
+
+
+def _next_table(document: NextDocument, console: Console, lang: Lang) -> Table:
+    table = _table(console)
+    for name, side in (("token", "left"), ("probability", "right"), ("logprob", "right")):
+        table.add_column(say(f"next.{name}", lang), justify="right" if side == "right" else "left", overflow="fold")
+    table.add_column("", width=30, no_wrap=True)
+    for candidate in document.next:
+        cells = (Text(visible(candidate.text)), percent(candidate.prob), number(candidate.logprob))
+        table.add_row(*cells, Text(bar(candidate.prob, 30), style="blue"))
+    rest = 1 - sum(candidate.prob for candidate in document.next)
+    if document.next and rest > 5e-7:
+        table.add_row(Text(say("next.rest", lang), style="dim"), percent(rest), "", Text(bar(rest, 30), style="dim"))
+    return table
+
+
+def _stages(stages: tuple[Stage, ...], console: Console, lang: Lang) -> None:
+    """A paragraph per stage; the layers, which all say the same things, as one table."""
+    for place, stage in enumerate(stages, 1):
+        if stage.layer is None:
+            _stage(place, stage, console)
+        elif stage.layer == 0:
+            console.print(_layer_table([stage for stage in stages if stage.layer is not None], console, lang))
+
+
+def _stage(place: int, stage: Stage, console: Console) -> None:
+    head = Text(f"{place:>2}  ").append(calm(stage.name), style="bold")
+    console.print(head.append(f"  {calm(stage.site)}  {stage.shape}", style="dim"))
+    numbers = " · ".join(f"{_spoken(name)} {_counted(value)}" for name, value in stage.numbers.items())
+    for line in (numbers, calm(stage.note)):
+        if line:
+            console.print(Padding(Text(line), (0, 0, 0, 4)))
+
+
+def _layer_table(stages: list[Stage], console: Console, lang: Lang) -> Table:
+    table = _table(console)
+    table.add_column(say("column.layer", lang), justify="right")
+    for name in stages[0].numbers:
+        table.add_column(_spoken(name), justify="right")
+    for stage in stages:
+        table.add_row(str(stage.layer), *(_counted(value) for value in stage.numbers.values()))
+    return table
+
+
+def _spoken(name: str) -> str:
+    return calm(name.replace("_", " "))
+
+
+def _counted(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else number(value)
+
+
+def _verdict(document: WhyDocument, console: Console, lang: Lang) -> None:
+    verdict, metric = document.verdict, document.metric
+    cause = verdict.causes[0]
+    _heading(console, sentences.headline(document, lang))
+    code = cause.code + (f" · {cause.detail}" if cause.detail else "")
+    console.print(Text(f"{code} · {sentences.scope(verdict, lang)}", style="cyan"))
+    if cause.after is not None:
+        change = sentences.effect(cause.effect, metric.noise, lang, cause.interval)
+        ends = f"{metric.name} {number(metric.base)} → {number(cause.after, signed=True)} {metric.unit}"
+        console.print(Text(one_line(f"{ends} · {say('column.effect', lang)} {change}")))
+    if cause.shams is not None:
+        p = number(cause.shams.p)
+        told = say("verdict.p", lang, hits=cause.shams.flipped, n=cause.shams.n, p=p)
+        console.print(Text(f"{say('verdict.shams', lang)}: {told}"))
+    colon = "：" if lang == "zh" else ": "
+    for key, text in (("because", verdict.because), ("mind", verdict.would_change_my_mind)):
+        console.print(Text.assemble((say(f"verdict.{key}", lang) + colon, "dim"), calm(text)))
+
+
+def _evidence_table(document: WhyDocument, console: Console, lang: Lang) -> Table:
+    table = _table(console)
+    letters = {segment.name: segment.letter for segment in document.prompt.segments}
+    unit = f", {one_line(document.metric.unit)}"
+    table.add_column("")
+    table.add_column(say("column.segment", lang), overflow="fold")
+    table.add_column(say("column.share_short", lang), justify="right")
+    table.add_column(Text(say("column.direct", lang) + unit), justify="right", no_wrap=True)
+    table.add_column(say("column.total", lang), justify="right")
+    table.add_column("p", justify="right")
+    for row in document.segments:
+        table.add_row(Text(letters[row.name]), Text(one_line(row.name)), *_evidence_cells(row, lang))
+    return table
+
+
+def _evidence_cells(row: SegmentRow, lang: Lang) -> tuple[str, Text, str, str]:
+    share = "—" if row.share is None else percent(row.share)
+    style = STYLES[sentences.tone_of(row.direct, row.noise)]
+    direct = Text(sentences.effect(row.direct, row.noise, lang, row.direct_interval), style=style)
+    return share, direct, sentences.effect(row.total, row.noise, lang), number(row.null.p) if row.null else "—"
+
+
+def _lens(document: WhyDocument, console: Console, lang: Lang) -> None:
+    known = [row.ld for row in document.lens if row.ld is not None]
+    _heading(console, sentences.lens_finding(document, lang))
+    if known:
+        ends = f"{number(known[0])} … {number(known[-1])} {document.metric.unit}"
+        console.print(Text.assemble((sparkline(known), "cyan"), f"  {ends}"))
+    reason = document.lens_reason or document.decided_at_reason
+    if reason:
+        console.print(Text(say("missing", lang, reason=calm(reason)), style="dim"))
+
+
+def _tried_table(tried: tuple[Tried, ...], document: WhyDocument, console: Console, lang: Lang) -> Table:
+    table = _table(console)
+    table.add_column(say("tried.what", lang), overflow="fold", ratio=3)
+    table.add_column(Text(one_line(document.metric.name)), justify="right", no_wrap=True)
+    table.add_column(say("tried.flips", lang))
+    table.add_column(say("tried.answer", lang), overflow="fold", ratio=3)
+    for row in tried:
+        flips = "—" if row.flips is None else say("tried.yes" if row.flips else "tried.no", lang)
+        told = "—" if row.answer is None else shortened(one_line(row.answer), 60)
+        effect = sentences.effect(row.effect, document.metric.noise, lang)
+        table.add_row(Text(one_line(row.what)), effect, flips, Text(told))
+    return table

@@ -1,0 +1,64 @@
+from tests.report import fixtures
+from whybox.report import sentences
+
+
+def changed(**cause: object):
+    data = fixtures.why_data()
+    verdict = data["verdict"]
+    return fixtures.why(verdict=verdict | {"causes": [verdict["causes"][0] | cause]})
+
+
+def test_the_verdict_is_one_sentence_for_a_ticket() -> None:
+    assert sentences.headline(fixtures.why(), "en") == (
+        "The model did not look at doc2: “boost decision → doc2” flips the answer in 9 of 9 variants, "
+        "no sham does (0 of 21)."
+    )
+    assert sentences.headline(fixtures.why(), "zh").startswith(
+        "模型没有看 doc2：“boost decision → doc2”使 9 个变体中的 9 个"
+    )
+
+
+def test_without_variants_it_speaks_of_this_prompt_only() -> None:
+    verdict = fixtures.why_data()["verdict"] | {"scope": "this-prompt"}
+    document = fixtures.why(verdict=verdict)
+    assert "flips the answer of this prompt" in sentences.headline(document, "en")
+    assert "variants" not in sentences.headline(document, "en")
+    assert sentences.scope(document.verdict, "en") == "this prompt only"
+
+
+def test_shams_that_flip_are_said() -> None:
+    shams = {"n": 21, "flipped": 3, "p": 0.18}
+    assert "3 of 21 shams do, too" in sentences.headline(changed(shams=shams), "en")
+
+
+def test_not_determined_is_a_verdict() -> None:
+    assert sentences.headline(fixtures.not_determined(), "en") == (
+        "The cause was not determined: with the evidence alone the answer is wrong, too."
+    )
+
+
+def test_effects_below_the_floor_are_no_numbers() -> None:
+    assert sentences.effect(0.0003, 0.02, "en") == "≈ 0 (below the floor)"
+    assert sentences.effect(-1.9591, 0.02, "en", (-2.1, -1.83)) == "−1.96 [−2.10, −1.83]"
+    assert sentences.effect(None, 0.02, "en") == "—"
+    assert [sentences.tone_of(e, 0.02) for e in (0.02, 0.03, -0.03, None)] == ["floor", "helps", "hurts", "undefined"]
+
+
+def test_findings_name_what_was_measured() -> None:
+    document = fixtures.why()
+    assert sentences.evidence_finding(document, "en") == (
+        "Cutting “doc2” hurts the right answer most, with 4.72 % of the attention"
+    )
+    assert sentences.lens_finding(document, "en") == "From layer 0 on, the wrong answer stays ahead"
+    assert sentences.map_finding(document, "en") == (
+        "The decision row reads “template” with 45.2 %, the evidence with 4.72 %"
+    )
+    assert sentences.heads_finding(document, "en") == "Taking out head 0.1 changes LD most: −1.23 nats"
+
+
+def test_nothing_beyond_the_floor_is_a_finding_too() -> None:
+    metric = fixtures.why_data()["metric"] | {"noise": 99.0}
+    rows = [row | {"noise": 99.0} for row in fixtures.why_data()["segments"]]
+    document = fixtures.why(metric=metric, segments=rows)
+    assert sentences.evidence_finding(document, "en") == "No cut changed LD beyond the floor"
+    assert sentences.heads_finding(document, "zh") == "没有单个头使 LD 的改变超过底噪"

@@ -1,0 +1,96 @@
+import io
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from tests.report import fixtures
+from whybox.report.text import bar, render_next, render_why, sparkline
+
+
+def printed(render, document, lang="en", terminal=False, **more) -> str:
+    out = io.StringIO()
+    console = Console(file=out, width=80, force_terminal=terminal, color_system="truecolor" if terminal else None)
+    render(document, console, lang, **more)
+    return out.getvalue()
+
+
+def test_the_verdict_comes_first_and_the_path_last() -> None:
+    lines = printed(render_why, fixtures.why(), path="refund.html").splitlines()
+    assert lines[2].startswith("The model did not look at doc2:")
+    assert lines[-1] == "Report: refund.html"
+    text = "\n".join(lines)
+    assert "LD −1.96 → +0.176 nats · effect +2.13 [1.79, 2.52]" in text
+    assert "−3.51 [−4.06, −2.96]" in text
+    assert "0 of 21 flip · p\u00a0=\u00a00.0455" in text
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("terminal", [True, False])
+def test_everything_fits_80_columns(lang: str, terminal: bool) -> None:
+    for text in (printed(render_why, fixtures.why(), lang), printed(render_next, fixtures.next_document(), lang)):
+        assert max(map(cell_len, text.splitlines())) <= 80
+
+
+def test_plain_when_piped_and_coloured_on_a_terminal() -> None:
+    assert "\x1b[" not in printed(render_why, fixtures.why())
+    assert "─" not in printed(render_why, fixtures.why())
+    assert "\x1b[" in printed(render_why, fixtures.why(), terminal=True)
+
+
+def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    out = io.StringIO()
+    render_why(fixtures.why(), Console(file=out, width=80, force_terminal=True, color_system="truecolor"), "en")
+    assert "\x1b[3" not in out.getvalue()
+    assert "\x1b[9" not in out.getvalue()
+
+
+def test_characters_cut_across_tokens_are_named_by_part() -> None:
+    text = printed(render_next, fixtures.next_document())
+    assert "part 2 of 3 of “氣”" in text
+    assert "e5 a4" in text
+    assert "�" not in text
+    assert "“天”的第 1/2 部分" in printed(render_next, fixtures.next_document(), "zh")
+
+
+def test_next_tokens_show_probability_bar_and_the_rest() -> None:
+    text = printed(render_next, fixtures.next_document())
+    row = next(line for line in text.splitlines() if line.startswith("，"))
+    assert "22.1 %" in row
+    assert row.count("█") == 6
+    assert "67.3 %" in text
+    assert "rms 0.138 · largest 1.52" in text
+
+
+def test_layers_of_the_walk_are_one_table_and_counts_are_exact() -> None:
+    layers = [
+        {"name": f"layer {n}", "site": "resid_post", "shape": "[q c]", "layer": n, "numbers": {"mlp_writes": n + 0.5}}
+        for n in (0, 1)
+    ]
+    last = {"name": "logits", "site": "logits", "shape": "[q v]", "numbers": {"vocabulary": 49152}}
+    lines = printed(render_next, fixtures.next_document(stages=[*layers, last])).splitlines()
+    start = next(i for i, line in enumerate(lines) if "mlp writes" in line)
+    assert [line.split() for line in lines[start + 1 : start + 3]] == [["0", "0.500"], ["1", "1.50"]]
+    assert "vocabulary 49,152" in "\n".join(lines[start:])
+
+
+def test_foreign_text_can_neither_colour_nor_move_the_cursor() -> None:
+    evil = "\x1b[2J\x1b]0;title\x07[red]x[/red]\u202e\r"
+    data = fixtures.why_data()
+    tried = [data["tried"][0] | {"what": evil, "answer": evil}]
+    model = data["model"] | {"name": evil}
+    text = printed(render_why, fixtures.why(tried=tried, model=model))
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert "\u202e" not in text
+    assert "[red]x[/red]" in text
+
+
+def test_bars_and_sparklines() -> None:
+    assert bar(0.5, 4) == "██"
+    assert bar(0.0, 4) == ""
+    assert bar(1.5, 2) == "██"
+    assert bar(1 / 16, 2) == "▏"
+    assert sparkline([0.0, 1.0, 0.5]) == "▁█▅"
+    assert sparkline([2.0, 2.0]) == "▄▄"
