@@ -67,8 +67,8 @@ def gemma_in_transformers(model: Model) -> PreTrainedModel:
     return _filled(Gemma3ForCausalLM(config), model, norms, shift=1)
 
 
-def _filled(model: PreTrainedModel, engine: ReferenceEngine, norms: dict[str, str], shift: int) -> PreTrainedModel:
-    model.set_attn_implementation("eager")
+def _filled(twin: PreTrainedModel, model: Model, norms: dict[str, str], shift: int) -> PreTrainedModel:
+    twin.set_attn_implementation("eager")
     state = {"model.embed_tokens.weight": model.weights["embed"]}
     state["model.norm.weight"] = model.weights["final_norm.gain"] - np.float32(shift)
     for layer in range(len(model.spec.layers)):
