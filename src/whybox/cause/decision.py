@@ -68,8 +68,8 @@ def read_at(logits: Array, decision: Decision) -> Reading:
 def own_decision(model: Model, prompt: Prompt, written: Ids, right: str, wrong: str, asserted: int | None) -> Decision:
     """The decision on the path that the model took: before `wrong` in what it wrote, else before `right`.
 
-    asserted: where the scorer found an answer in other words ("30-day" for "30 days"), which comes next. Nowhere: prefix
-    empty, kind `start`.
+    asserted: where the scorer found an answer in other words ("30-day" for "30 days"), which comes next. Found nowhere:
+    the prefix is empty and the kind `start`.
     """
     text = model.tokenizer.decode_bytes(written).decode(errors="replace")
     place = next((found for answer in (wrong, right) if (found := mention(text, answer)) is not None), asserted)

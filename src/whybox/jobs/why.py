@@ -65,6 +65,7 @@ def why(
     plan = stages(study)
     announce(Plan(total(plan).runs, tuple((stage.name, stage.work.runs) for stage in plan)))
     broken_off = run_stages(study, plan)
+    bench.stage = "figures"
     views = see(study)
     facts = facts_of(study, _observed_wrong(study.asked, case.got), views.lift)
     told = Told(case, options.command, options.file, options.effort, options.lang, broken_off)
