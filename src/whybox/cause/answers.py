@@ -90,9 +90,10 @@ def answer(bench: Bench, asked: Asked, edits: Sequence[Edit] = ()) -> Answered:
     """Write the answer, score it, and read the metric at the decision of its own path."""
     written = bench.write(asked.prompt.ids, asked.settings, edits)
     text = bench.model.tokenizer.decode_bytes(written.ids).decode(errors="replace")
-    decision = own_decision(bench.model, asked.prompt, written.ids, asked.right, asked.wrong)
-    reading = _on_path(bench, asked, written, decision, edits)
-    return Answered(text, written, asked.score(text, written.stopped), decision, reading)
+    score = asked.score(text, written.stopped)
+    asserted = score.span[0] if score.span is not None and score.candidate is not None else None
+    decision = own_decision(bench.model, asked.prompt, written.ids, asked.right, asked.wrong, asserted)
+    return Answered(text, written, score, decision, _on_path(bench, asked, written, decision, edits))
 
 
 def _on_path(bench: Bench, asked: Asked, written: Written, decision: Decision, edits: Sequence[Edit]) -> Reading:

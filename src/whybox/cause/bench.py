@@ -18,11 +18,12 @@ from whybox.model import Model
 Array = np.ndarray
 Ids = tuple[int, ...]
 _KEPT_PREFIXES = 6
+_PASSES_OF_AN_ANSWER = 20
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a job stands. rate: runs per second so far; left_s: seconds left at that rate, None before the first."""
+    """Where a job stands. rate: runs per second so far; left_s: seconds left at most, by the passes still to come."""
 
     stage: str
     done: int
@@ -57,14 +58,33 @@ def _silent(_: Progress) -> None:
     pass
 
 
+@dataclass(frozen=True)
+class Work:
+    """Runs: passes that are read, and answers that are written (each of them many passes)."""
+
+    reads: int = 0
+    writes: int = 0
+
+    @property
+    def runs(self) -> int:
+        return self.reads + self.writes
+
+    @property
+    def passes(self) -> int:
+        return self.reads + _PASSES_OF_AN_ANSWER * self.writes
+
+    def __add__(self, other: "Work") -> "Work":
+        return Work(self.reads + other.reads, self.writes + other.writes)
+
+
 @dataclass
 class Bench:
-    """Runs, counted. `planned` is raised by whoever plans; `tell` hears after every run."""
+    """Runs, counted. `planned` is everything that may still come, with what was made; `tell` hears after every run."""
 
     model: Model
     tell: Callable[[Progress], None] = _silent
-    planned: int = 0
-    done: int = 0
+    planned: "Work" = field(default_factory=lambda: Work())
+    made: "Work" = field(default_factory=lambda: Work())
     stage: str = ""
     _prefixes: dict[tuple[Ids, int], Cache] = field(default_factory=dict)
     _began: float = field(default_factory=time.monotonic)
@@ -72,7 +92,7 @@ class Bench:
     def read(self, ids: Ids, edits: Sequence[Edit] = (), length: int = 0, tail: int = 1) -> Array:
         """Logits [tail v] after ids. length: the whole run's, where it is longer than ids."""
         trace = self._run(ids, edits, max(length, len(ids)), tail)
-        self._count()
+        self._count(Work(reads=1))
         return trace.logits
 
     def see(self, ids: Ids, wishes: Iterable[Wish], edits: Sequence[Edit] = (), last: int | None = None) -> Trace:
@@ -80,7 +100,7 @@ class Bench:
         whole = len(ids) if last is None else last
         cache = self._prefix(ids[: len(ids) - whole], len(ids)) if whole < len(ids) else None
         trace = self.model.engine.run(ids[len(ids) - whole :], wishes, edits, cache, tail=1)
-        self._count()
+        self._count(Work(reads=1))
         return trace
 
     def write(self, ids: Ids, settings: Settings, edits: Sequence[Edit] = ()) -> Written:
@@ -101,7 +121,7 @@ class Bench:
                 trace = self.model.engine.run([following], (), edits, trace.cache, tail=1)
             else:
                 break
-        self._count()
+        self._count(Work(writes=1))
         return Written(tuple(chosen), tuple(rows), following in stops)
 
     def _run(self, ids: Ids, edits: Sequence[Edit], length: int, tail: int) -> Trace:
@@ -119,12 +139,12 @@ class Bench:
             self._prefixes[key] = self.model.engine.run(ids, (), (), fresh, tail=1).cache
         return self._prefixes[key]
 
-    def _count(self) -> None:
-        self.done += 1
+    def _count(self, work: Work) -> None:
+        self.made += work
         took = time.monotonic() - self._began
-        rate = self.done / took if took > 0 else None
-        left = max(self.planned - self.done, 0) / rate if rate else None
-        self.tell(Progress(self.stage, self.done, max(self.planned, self.done), rate, left))
+        done, planned = self.made.runs, max(self.planned.runs, self.made.runs)
+        left = max(self.planned.passes - self.made.passes, 0) * took / self.made.passes
+        self.tell(Progress(self.stage, done, planned, done / took if took > 0 else None, left))
 
 
 def first_felt(edit: Edit) -> int:

@@ -65,14 +65,14 @@ def read_at(logits: Array, decision: Decision) -> Reading:
     return Reading(float(logits[right] - logits[wrong]), float(log_probs[right]), float(log_probs[wrong]))
 
 
-def own_decision(model: Model, prompt: Prompt, written: Ids, right: str, wrong: str) -> Decision:
+def own_decision(model: Model, prompt: Prompt, written: Ids, right: str, wrong: str, asserted: int | None) -> Decision:
     """The decision on the path that the model took: before `wrong` in what it wrote, else before `right`.
 
-    Neither there: prefix empty, kind `start`.
+    asserted: where the scorer found an answer in other words ("30-day" for "30 days"), which comes next. Found nowhere:
+    the prefix is empty and the kind `start`.
     """
-    data = model.tokenizer.decode_bytes(written)
-    text = data.decode(errors="replace")
-    place = next((found for answer in (wrong, right) if (found := mention(text, answer)) is not None), None)
+    text = model.tokenizer.decode_bytes(written).decode(errors="replace")
+    place = next((found for answer in (wrong, right) if (found := mention(text, answer)) is not None), asserted)
     if place is None:
         return decision_after(model, prompt, "", right, wrong, "start")
     return decision_after(model, prompt, text[:place], right, wrong, "own", written)

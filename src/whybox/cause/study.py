@@ -8,11 +8,11 @@ import numpy as np
 
 from whybox.cause import floor, trials
 from whybox.cause.answers import Answered, Asked, answer, log_prob, read, settings_of
-from whybox.cause.bench import Bench
+from whybox.cause.bench import Bench, Work
 from whybox.cause.decision import Reading, decision_after, mention
 from whybox.cause.effects import Base, SegmentEffects, head_effects, key_effects, segment_effects
 from whybox.cause.parts import Roles, other_orders, roles_of, with_fact, with_presumed_evidence
-from whybox.cause.spans import SHAMS, Stretch, keys_of, stretches
+from whybox.cause.spans import Stretch, keys_of, other_spans, stretches
 from whybox.cause.trials import MOST_VARIANTS, Failing, Maker, Setting, Trial
 from whybox.engine.sampling import GREEDY
 from whybox.errors import PromptError, SiteError, UnsupportedError
@@ -80,10 +80,10 @@ class Study:
 
 @dataclass(frozen=True)
 class Stage:
-    """One step of a study. runs: at most how many it makes."""
+    """One step of a study. work: at most so many runs."""
 
     name: str
-    runs: int
+    work: Work
     act: Callable[[Study], None]
 
 
@@ -98,25 +98,38 @@ def open_study(bench: Bench, cases: tuple[CaseInstance, ...], limit: int = 32, s
 
 
 def stages(study: Study) -> list[Stage]:
-    """The plan of a wrong answer: every branch of the verdict tree first, then the map of what matters."""
-    parts = len(study.roles.others) + 1
-    orders = len(other_orders(study.asked.case, study.roles))
-    length = len(study.asked.prompt) + study.asked.settings.limit
-    shams = 2 * SHAMS
-    planned = [
-        Stage("answer", 4, _answer),
-        Stage("noise floor", floor.RUNS, _floor),
-        Stage("other prompts", 3 * (2 + orders), _prompts),
-        Stage("form and decoding", 8, _form),
-        Stage("attention edges", 2 * (parts + 1), _edges),
-        Stage("shams", 2 * shams, _shams),
-        Stage("writers", 2 * len(study.bench.model.spec.layers), _writers),
-        Stage("variants", min(len(study.variants), MOST_VARIANTS) * 7, _variants),
-        Stage("segments", (len(study.asked.case.parts) + 2) * (SHAMS + 3), _segments),
-        Stage("keys", min(length, MOST_KEYS), _keys),
+    """The plan: every branch of the verdict tree first, then the map of what matters. Runs are upper bounds."""
+    trials_of = len(study.roles.others) + 1
+    prompts = 2 + len(other_orders(study.asked.case, study.roles))
+    shams = _most_shams(study)
+    layers = study.bench.model.spec.layers
+    variants = min(len(study.variants), MOST_VARIANTS)
+    keys = min(len(study.asked.prompt) + study.asked.settings.limit, MOST_KEYS)
+    return [
+        Stage("answer", Work(3, 1), _answer),
+        Stage("noise floor", Work(reads=floor.RUNS), _floor),
+        Stage("other prompts", Work(2 * prompts, prompts), _prompts),
+        Stage("form and decoding", Work(4, 2), _form),
+        Stage("attention edges", Work(2 * trials_of, trials_of), _edges),
+        Stage("shams", Work(shams, shams), _shams),
+        Stage("writers", Work(len(layers), len(layers)), _writers),
+        Stage("variants", Work(3 * variants, 3 * variants), _variants),
+        Stage("segments", Work(reads=_most_cuts(study)), _segments),
+        Stage("keys", Work(reads=keys), _keys),
+        Stage("heads", Work(reads=sum(layer.attention.heads for layer in layers)), _heads),
     ]
-    heads = sum(layer.attention.heads for layer in study.bench.model.spec.layers)
-    return [*planned, Stage("heads", heads, _heads)] if study.roles.evidence else planned
+
+
+def _most_shams(study: Study) -> int:
+    """Shams of the boost or of one cut, whichever could need more."""
+    prompt, names = study.asked.prompt, [study.roles.evidence, *((other,) for other in study.roles.others)]
+    held = [keys_of(prompt, found) for found in names]
+    return max((len(other_spans(len(keys), keys, len(prompt))) for keys in held), default=0)
+
+
+def _most_cuts(study: Study) -> int:
+    found = stretches(study.asked.prompt.segments, len(study.asked.prompt))
+    return sum(3 + len(other_spans(len(one.keys), one.keys, len(study.asked.prompt))) for one in found) + 3
 
 
 def run_stages(study: Study, plan: list[Stage]) -> str | None:
@@ -124,7 +137,7 @@ def run_stages(study: Study, plan: list[Stage]) -> str | None:
 
     KeyboardInterrupt before the answer and its floor are known passes on: there is nothing to keep yet.
     """
-    study.bench.planned = sum(stage.runs for stage in plan)
+    study.bench.planned = total(plan)
     for number, stage in enumerate(plan):
         study.bench.stage = stage.name
         try:
@@ -134,8 +147,12 @@ def run_stages(study: Study, plan: list[Stage]) -> str | None:
                 raise
             return stage.name
         study.done.append(stage.name)
-        study.bench.planned = study.bench.done + sum(later.runs for later in plan[number + 1 :])
+        study.bench.planned = study.bench.made + total(plan[number + 1 :])
     return None
+
+
+def total(plan: Sequence[Stage]) -> Work:
+    return sum((stage.work for stage in plan), Work())
 
 
 def _answer(study: Study) -> None:
@@ -312,6 +329,8 @@ def _keys(study: Study) -> None:
 
 
 def _heads(study: Study) -> None:
+    if not study.roles.evidence:
+        return
     keys = keys_of(study.asked.prompt, study.roles.evidence)
     study.heads = head_effects(study.bench, study.decided.base, keys)
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from whybox.cause.answers import Asked
 from whybox.cause.bench import Bench, Progress
-from whybox.cause.study import Study, open_study, run_stages, stages
+from whybox.cause.study import Study, open_study, run_stages, stages, total
 from whybox.items.case import Case
 from whybox.jobs.views import Views, see
 from whybox.jobs.why_document import Told, document
@@ -63,8 +63,9 @@ def why(
     bench = Bench(model, tell)
     study = open_study(bench, case.instances(seed=options.seed), options.limit, options.seed, options.fact)
     plan = stages(study)
-    announce(Plan(sum(stage.runs for stage in plan), tuple((stage.name, stage.runs) for stage in plan)))
+    announce(Plan(total(plan).runs, tuple((stage.name, stage.work.runs) for stage in plan)))
     broken_off = run_stages(study, plan)
+    bench.stage = "figures"
     views = see(study)
     facts = facts_of(study, _observed_wrong(study.asked, case.got), views.lift)
     told = Told(case, options.command, options.file, options.effort, options.lang, broken_off)

@@ -236,7 +236,7 @@ def _cause(leaf: Leaf) -> d.Cause:
         undone_by=change.what,
         effect=change.effect,
         effect_reason=None if change.effect is not None else _NO_PATH,
-        after=change.after,
+        after=change.own if change.after is None or change.earlier_fork else change.after,
         flips=_flips(change),
         shams=_shams(change),
     )
@@ -304,7 +304,7 @@ def _provenance(study: Study, views: Views, told: Told) -> d.Provenance:
     return d.Provenance(
         command=told.command,
         effort=told.effort,
-        runs=study.bench.done,
+        runs=study.bench.made.runs,
         versions={"whybox": whybox.__version__, "numpy": np.__version__, "python": platform.python_version()},
         notes=tuple(_notes(study, views, told)),
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
@@ -10,6 +10,7 @@ from jaxtyping import Float
 from whybox.engine.trace import Trace, log_softmax
 
 
+@runtime_checkable
 class Head(Protocol):
     """Whatever turns a residual stream into logits: an engine."""
 

@@ -24,6 +24,7 @@ class Try:
     """One change and what it did to the failing prompt.
 
     flips: the answer written anew is right and its own LD exceeds 5δ. effect: LD on the base's path against the base.
+    after, own: LD on the base's path and on the path of the answer written anew.
     shams, repeats: None where they were not run; on the failing variants the case itself counts.
     touches: the edges, parts and writers that the change needs, for comparing changes.
     """
@@ -34,6 +35,7 @@ class Try:
     touches: frozenset[str] = frozenset()
     effect: float | None = None
     after: float | None = None
+    own: float | None = None
     earlier_fork: bool = False
     shams: ShamRun | None = None
     repeats: Rate | None = None

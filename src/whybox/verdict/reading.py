@@ -18,7 +18,7 @@ def facts_of(study: Study, got_wrong: bool | None, lift: float | None) -> Facts:
         delta=setting.delta,
         own=own.decision.kind == "own",
         own_ld=own.reading.ld,
-        legal=own.score.outcome in ("right", "wrong", "hedged"),
+        legal=own.score.outcome not in ("invalid", "error"),
         stated_decoding=not study.asked.settings.greedy,
         got_wrong=got_wrong,
         lenient=_lenient(study),
@@ -43,14 +43,14 @@ def facts_of(study: Study, got_wrong: bool | None, lift: float | None) -> Facts:
 
 def as_try(trial: Trial) -> Try:
     """A trial without its runs."""
-    reading = trial.outcome.old if trial.outcome.old is not None else trial.outcome.own
     return Try(
         what=trial.what,
         flips=trial.flips,
         about=trial.about,
         touches=trial.touches,
         effect=trial.effect,
-        after=reading.ld,
+        after=None if trial.outcome.old is None else trial.outcome.old.ld,
+        own=trial.outcome.own.ld,
         earlier_fork=trial.outcome.earlier_fork,
         shams=None if trial.shams is None else ShamRun(trial.shams.flipped, trial.shams.n, trial.shams.after),
         repeats=None if trial.repeats is None else Rate(trial.repeats.hits, trial.repeats.n),

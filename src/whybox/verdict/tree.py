@@ -13,6 +13,7 @@ from whybox.statistics.intervals import Rate
 from whybox.verdict.facts import Facts, Try
 
 ALPHA = 0.05
+CHOICE = "choice between the two answers at the start"
 FEW = 8  # below this many failing variants a verdict speaks of the prompt alone
 
 
@@ -99,15 +100,17 @@ def _leaves(facts: Facts) -> Iterator[Leaf]:
 
 
 def _form(facts: Facts) -> Iterator[Leaf]:
-    """Line 3: right under the lenient parse; or no legal answer, and the contract's prefix or the start gives it."""
+    """Line 3: right under the lenient parse; or no legal answer, and the contract's prefix or a choice at the start
+    between the two answers gives the right one.
+    """
     if facts.lenient is not None:
         yield _leaf("format", None, facts.lenient, ())
     elif not facts.legal:
-        ahead = facts.start_ld is not None and facts.start_ld > facts.floor
-        if facts.contract is not None and facts.contract.flips:
+        if facts.contract is not None:
             yield _leaf("format", None, facts.contract, lacking_variants(facts.contract))
-        elif facts.contract is not None and ahead:
-            yield _leaf("format", None, facts.contract, (Lack.NO_FLIP,))
+        if facts.start_ld is not None and facts.start_ld > facts.floor:
+            choice = Try(CHOICE, True, touches=frozenset({"choice"}), after=facts.start_ld, own=facts.start_ld)
+            yield _leaf("format", None, choice, ())
 
 
 def _decoding(facts: Facts) -> Iterator[Leaf]:
@@ -217,5 +220,5 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.LIFT_NOT_LOW
     if not named and facts.alone is not None and facts.alone.flips:
         yield Remark.READERS_NOT_RUN
-        if any(cut.flips for cut in facts.cuts):
-            yield Remark.CUT_FLIPS
+    if not named and any(cut.flips for cut in facts.cuts):
+        yield Remark.CUT_FLIPS

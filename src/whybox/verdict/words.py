@@ -10,6 +10,7 @@ from whybox.verdict.tree import Lack, Leaf, Remark, Ruling
 Lang = Literal["en", "zh"]
 
 WORDS: dict[str, tuple[str, str]] = {
+    "own": (" (LD {ld} on its own path)", "（在其自身路径上 LD {ld}）"),
     "alone.right": ("With the evidence alone the answer is right{ld}", "只留证据时答案正确{ld}"),
     "alone.wrong": ("With the evidence alone the answer is still wrong{ld}", "只留证据时答案仍然错误{ld}"),
     "orders.none": ("no other order of the parts gives the right answer", "换任何顺序都得不到正确答案"),
@@ -36,7 +37,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "nothing-flips": ("No single change that was run turns the answer right with its controls in order", "已做的任何单一改动都未能在对照成立的前提下使答案正确"),
     "decoding": ("On the model's own path the right answer leads{ld}, yet another was written", "在模型自己的路径上正确答案领先{ld}，写出的却是另一个"),
     "format.lenient": ("The answer is right once the required form is set aside", "不计格式要求，答案是正确的"),
-    "format.prefix": ("The free answer holds no legal answer; behind the contract's prefix it is right", "自由作答中没有合法答案；给出约定前缀后答案正确"),
+    "format.prefix": ("The free answer holds no legal answer", "自由作答中没有合法答案"),
     "missing": ("No evidence is given; with the fact added the answer is right", "没有给出证据；补上事实后答案正确"),
     "candidate": ("Candidate {code}: {lacks}", "候选 {code}：{lacks}"),
     "change.leaf": (
@@ -142,13 +143,14 @@ def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
             yield from _proof(leaf, facts, lang)
         case "format", _:
             yield _say("format.lenient" if facts.lenient is not None else "format.prefix", lang)
+            yield from _proof(leaf, facts, lang) if facts.lenient is None else ()
 
 
 def _about_alone(facts: Facts, lang: Lang) -> Iterator[str]:
     if facts.alone is None:
         return
     key = "alone.right" if facts.alone.flips else "alone.wrong"
-    first = _say(key, lang, ld=_ld(facts.alone.after, lang))
+    first = _say(key, lang, ld=_ld_of(facts.alone, lang))
     flipping = [order.what.removeprefix("order ") for order in facts.orders if order.flips]
     if facts.orders:
         second = _say("orders.right" if flipping else "orders.none", lang, order=", ".join(flipping[:1]))
@@ -170,7 +172,7 @@ def _proof(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
 
 
 def _controls(change: Try, lang: Lang) -> Iterator[str]:
-    yield _say("flip" if change.flips else "no-flip", lang, what=change.what, ld=_ld(change.after, lang))
+    yield _say("flip" if change.flips else "no-flip", lang, what=change.what, ld=_ld_of(change, lang))
     if change.earlier_fork:
         yield _say("fork", lang)
     if change.shams is not None:
@@ -203,6 +205,13 @@ def _bounds(rate: Rate) -> str:
 
 def _joined(parts: list[str], lang: Lang) -> str:
     return ("；" if lang == "zh" else "; ").join(parts)
+
+
+def _ld_of(change: Try, lang: Lang) -> str:
+    """LD on the base's path; where the change acts before the decision, on the path that it opened."""
+    if change.own is not None and (change.earlier_fork or change.after is None or not change.flips):
+        return _say("own", lang, ld=_number(change.own))
+    return _ld(change.after, lang)
 
 
 def _ld(value: float | None, lang: Lang) -> str:
