@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from whybox.engine.reference import ReferenceEngine
 from whybox.model import Model
-from whybox.spec import Activation, Attention, Layer, LearnedPositions, Layout, Mlp, Norm, NormKind, Spec
+from whybox.spec import Activation, Attention, Layer, Layout, LearnedPositions, Mlp, Norm, NormKind, Spec
 from whybox.testing import stream
 from whybox.testing.circuit import Circuit, Head, Units
 from whybox.testing.memory_file import MemoryFile
@@ -111,7 +111,7 @@ def _out(head: Head, width: int) -> Float[np.ndarray, "c d"]:
     return _stacked([write.weight * write.into for write in head.writes], width).T
 
 
-def _stacked(maps: Sequence[stream.Rows], width: int) -> Float[np.ndarray, "d c"]:
+def _stacked(maps: Sequence[Float[np.ndarray, "_ c"]], width: int) -> Float[np.ndarray, "d c"]:
     """Maps below each other, filled up with zero rows to a head's width."""
     rows = np.concatenate([np.zeros((0, stream.WIDTH)), *maps])
     return np.concatenate([rows, np.zeros((width - len(rows), stream.WIDTH))])

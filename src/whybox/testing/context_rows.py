@@ -99,4 +99,3 @@ def suppressed(seed: int = 0, decoys: Decoys = NONE) -> Planted:
     }
     expected = Expected("context-use", "looked-at-not-used", numbers)
     return Planted("suppressed", build("suppressed", seed, Circuit(4, planted), decoys), case, expected, heads)
-

@@ -50,7 +50,7 @@ def redundant_or(seed: int = 0, decoys: Decoys = NONE, copies: int = 3) -> Plant
     heads = {"previous": PREVIOUS} | {f"copier {i}": place for i, place in enumerate(places)}
     planted = {PREVIOUS: m.previous_token()} | dict.fromkeys(places, staged)
     numbers = {"ld": SCALE, "ld_without_but_one": SCALE, "ld_without_all": 0.0}
-    return _right("redundant_or", seed, decoys, planted, heads, numbers, {2: (m.saturating_or(),)})
+    return _right("redundant_or", seed, decoys, planted, heads, numbers, {COPIER[0]: (m.saturating_or(),)})
 
 
 def _right(
@@ -65,5 +65,5 @@ def _right(
     layers = 1 + max(layer for layer, _ in planted)
     model = build(name, seed, Circuit(layers, planted, units or {}), decoys)
     case = two_documents(name, seed, draw(name, seed))
-    mlps = {"or": layer for layer in units or {}}
+    mlps = dict.fromkeys(("or",) if units else (), COPIER[0])
     return Planted(name, model, case, Expected("none", None, numbers), heads, mlps)

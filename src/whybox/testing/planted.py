@@ -51,4 +51,3 @@ class Planted:
 def build(name: str, seed: int, circuit: Circuit, decoys: Decoys) -> Model:
     """The circuit among its decoys."""
     return model_of(name, with_decoys(circuit, decoys, item_generator(seed, "decoys", name)))
-
