@@ -40,7 +40,7 @@ def test_memoriser_reads_about_an_entity_that_it_does_not_know(seed: int, decoys
     known = planted.model.weights["layers.3.up"][:8, 1 : 1 + planted.model.spec.vocab].argmax(axis=1)
     held = {planted.model.tokenizer.token_bytes(int(token)).decode().strip() for token in known}
     assert entity in held
-    stranger = next(name for name in ENTITIES if name not in held and name not in case.part("doc1").text)
+    stranger = next(name for name in ENTITIES if name not in held and not any(name in part.text for part in case.parts))
     renamed = case.replacing({part.name: part.text.replace(entity, stranger) for part in case.parts})
     assert ld(planted.model, renamed) == near(20)
 

@@ -17,6 +17,7 @@ from whybox.testing.vocabulary import ANSWER, BRACE, DOCS, END, ENTITIES, IDS, J
 MATCH = 40.0
 FALL_BACK = 20.0
 PENALTY = 60.0
+STAGED = 0.2  # of one staged copy, small beside the ballast even when there are many
 
 _EVERY_WORD = range(len(WORDS))
 _SPELLED = [token for token in _EVERY_WORD if token != BOS_ID]
@@ -41,13 +42,18 @@ def previous_token(ahead: float = 0.0) -> Head:
 
 def copier(weight: float = 1.0) -> Head:
     """The query's token looks for the key behind the same token, and writes that key's value: an induction head."""
-    return Head((_same_token_before(), rest()), (values_to("out", weight),))
+    return Head((_same_token_before(), rest()), (values_out(weight),))
 
 
-def values_to(block: str, weight: float = 1.0) -> Write:
-    """A value token writes itself into `out`, or its number into `stage`."""
-    places = VALUE_IDS if block == "out" else range(len(VALUES))
-    return Write(weight, rows("token", VALUE_IDS), rows(block, places))
+def values_out(weight: float = 1.0) -> Write:
+    """A value token writes itself into `out`."""
+    return Write(weight, rows("token", VALUE_IDS), rows("out", VALUE_IDS))
+
+
+def stager() -> Head:
+    """A copier that stages the value for an MLP instead of writing it."""
+    staged = Write(STAGED, rows("token", VALUE_IDS), rows("stage", range(len(VALUES))))
+    return Head((_same_token_before(), rest()), (staged,))
 
 
 def _same_token_before() -> Term:
@@ -88,7 +94,7 @@ def weak_reader(weight: float = 0.3) -> Head:
     """An entity looks for a value behind any other entity, and copies it weakly."""
     other = Term(2 * MATCH, any_of("token", ENTITY_IDS), _KNOWN_ENTITY_BEFORE)
     not_own = Term(-4 * MATCH, rows("token", ENTITY_IDS), rows("previous", ENTITY_IDS))
-    return Head((other, not_own, rest()), (values_to("out", weight),))
+    return Head((other, not_own, rest()), (values_out(weight),))
 
 
 def second_document_flag() -> Head:
@@ -106,7 +112,7 @@ def carrying_copier(weight: float = 1.0) -> Head:
     match = Term(2 * MATCH, rows("previous", ENTITY_IDS), rows("previous", ENTITY_IDS))
     elsewhere = Term(-3 * MATCH, constant() - rows("token", [IDS[ANSWER]]), constant() - rows("token", [BOS_ID]))
     not_itself = Term(-2 * MATCH, constant(), rows("token", [IDS[ANSWER]]))
-    return Head((match, elsewhere, not_itself, rest()), (values_to("out", weight),))
+    return Head((match, elsewhere, not_itself, rest()), (values_out(weight),))
 
 
 def constant_writer(value: str, weight: float) -> Head:
@@ -139,7 +145,7 @@ def answer_opener(weight: float = 2.0) -> Units:
 
 
 def saturating_or() -> Units:
-    """min(1, stage) into `out`: max(0, s) − max(0, s − 1)."""
-    stage, out = rows("stage", range(len(VALUES))), rows("out", VALUE_IDS)
+    """min(1, s) into `out`, with s the number of copies staged: max(0, s) − max(0, s − 1)."""
+    stage, out = rows("stage", range(len(VALUES))) / STAGED, rows("out", VALUE_IDS)
     thresholds = np.repeat([0.0, 1.0], len(VALUES))
     return Units(np.concatenate([stage, stage]), np.concatenate([out, -out]), thresholds)

@@ -46,9 +46,8 @@ def backup(seed: int = 0, decoys: Decoys = NONE) -> Planted:
 def redundant_or(seed: int = 0, decoys: Decoys = NONE, copies: int = 3) -> Planted:
     """Several copiers stage the value, an MLP writes it once: any but the last of them can go, and gradients are 0."""
     places: list[Place] = [(2, head) for head in range(copies)]
-    staged = m.with_writes(Head(m.copier().terms, ()), m.values_to("stage"))
     heads = {"previous": PREVIOUS} | {f"copier {i}": place for i, place in enumerate(places)}
-    planted = {PREVIOUS: m.previous_token()} | dict.fromkeys(places, staged)
+    planted = {PREVIOUS: m.previous_token()} | dict.fromkeys(places, m.stager())
     numbers = {"ld": SCALE, "ld_without_but_one": SCALE, "ld_without_all": 0.0}
     return _right("redundant_or", seed, decoys, planted, heads, numbers, {COPIER[0]: (m.saturating_or(),)})
 
