@@ -3,10 +3,10 @@
 from whybox.cause.decision import Reading
 from whybox.cause.effects import SegmentEffects, Unknown
 from whybox.cause.study import Study, closed_same_wrong
-from whybox.cause.trials import Trial
+from whybox.cause.trials import Shams, Trial
 from whybox.statistics.intervals import Rate
 from whybox.statistics.ranks import NullBand
-from whybox.verdict.facts import Facts, ShamRun, Try
+from whybox.verdict.facts import Facts, Pair, ShamRun, Try
 from whybox.verdict.tree import ALPHA
 
 
@@ -34,7 +34,9 @@ def facts_of(study: Study, got_wrong: bool | None, lift: float | None) -> Facts:
         cuts=tuple(as_try(study.trials[name]) for name in study.cuts),
         closed=_try(study, "closed"),
         closed_same_wrong=closed_same_wrong(study) if "closed" in study.trials else None,
+        suppressors=tuple(as_try(study.trials[name]) for name in study.suppressors),
         writers=tuple(as_try(study.trials[name]) for name in study.writers),
+        pairs=tuple(Pair(("order", "knowledge"), as_try(study.trials[name])) for name in study.pairs),
         lift=lift,
         rests_on=tuple(found.name for found in study.segments if is_support(found, setting.delta)),
         ignores_evidence=_ignores_evidence(study),
@@ -52,10 +54,15 @@ def as_try(trial: Trial) -> Try:
         after=None if trial.outcome.old is None else trial.outcome.old.ld,
         own=trial.outcome.own.ld,
         earlier_fork=trial.outcome.earlier_fork,
-        shams=None if trial.shams is None else ShamRun(trial.shams.flipped, trial.shams.n, trial.shams.after),
-        repeats=None if trial.repeats is None else Rate(trial.repeats.hits, trial.repeats.n),
+        shams=None if trial.shams is None else _shams(trial.shams),
+        repeats=None if trial.repeats is None else Rate(sum(trial.repeats.flips), len(trial.repeats.flips)),
         effects=() if trial.repeats is None else trial.repeats.effects,
     )
+
+
+def _shams(shams: Shams) -> ShamRun:
+    prompts = len(shams.groups)
+    return ShamRun(shams.flipped, shams.n, shams.after, prompts, shams.p if prompts > 1 else None)
 
 
 def is_support(found: SegmentEffects, delta: float) -> bool:

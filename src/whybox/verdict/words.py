@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from whybox.statistics.intervals import Rate, mean_interval, wilson
-from whybox.verdict.facts import Facts, Try
+from whybox.verdict.facts import Facts, ShamRun, Try
 from whybox.verdict.tree import Lack, Leaf, Remark, Ruling
 
 Lang = Literal["en", "zh"]
@@ -19,6 +19,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "no-flip": ("“{what}” does not turn the answer right{ld}", "“{what}”不能使答案变为正确{ld}"),
     "fork": ("it acts before the decision", "它在决定位置之前就起作用"),
     "shams": ("{flipped} of {n} shams do (p = {p})", "{n} 个对照中有 {flipped} 个也能做到（p = {p}）"),
+    "shams.pooled": (
+        "{flipped} of {n} shams on {k} prompts do (p = {p})",
+        "{k} 个提示上的 {n} 个对照中有 {flipped} 个也能做到（p = {p}）",
+    ),
     "repeats": ("it does so in {hits} of {n} failing variants{interval}", "在 {n} 个同样出错的变体中有 {hits} 个如此{interval}"),
     "mean": ("its mean effect on LD is {mean} [{low}, {high}] nats there", "其中对 LD 的平均效应为 {mean} [{low}, {high}] nat"),
     "lift": (
@@ -62,13 +66,19 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "although its share is not low for its length",
         "尽管按长度算它所得的注意力并不低",
     ),
+    Remark.LIFT_LOW: ("although its share is low for its length", "尽管按长度算它所得的注意力偏低"),
+    Remark.ZERO_ONLY: (
+        "the removal is a zero ablation, which is off-distribution; mean and resample ablation were not run",
+        "该移除是置零消融，偏离了正常分布；没有做均值与重采样消融",
+    ),
     Remark.NO_EVIDENCE_NAMED: (
         "the case names no evidence, so evidence alone, other orders and boosting were not run",
         "用例没有指明证据，因此没有做只留证据、换顺序与增强的实验",
     ),
     Remark.READERS_NOT_RUN: (
-        "whether the evidence was looked at but not used is open: patching of reading heads and ablation of suppressors were not run",
-        "证据是否被看到却未被使用尚无定论：没有做读取头的激活替换与抑制头的消融",
+        "whether the evidence was looked at but not used is open: no single head whose removal helps was found, and patching of "
+        "reading heads was not run",
+        "证据是否被看到却未被使用尚无定论：没有找到移除后有效的单个头，也没有做读取头的激活替换",
     ),
     Remark.CUT_FLIPS: ("cutting a competing part turns the answer right", "切断与之竞争的部分使答案正确"),
     Remark.NOT_ON_EVIDENCE: (
@@ -176,8 +186,7 @@ def _controls(change: Try, lang: Lang) -> Iterator[str]:
     if change.earlier_fork:
         yield _say("fork", lang)
     if change.shams is not None:
-        p = f"{change.shams.p:.3f}".lstrip("0")
-        yield _say("shams", lang, flipped=change.shams.flipped, n=change.shams.n, p=p)
+        yield _sham_words(change.shams, lang)
     if change.repeats is not None:
         yield _say("repeats", lang, hits=change.repeats.hits, n=change.repeats.n, interval=_bounds(change.repeats))
         if (spread := mean_interval(change.effects)) is not None:
@@ -195,6 +204,12 @@ def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterat
 def _candidate(leaf: Leaf, lang: Lang) -> str:
     code = " · ".join(part for part in (leaf.code, leaf.detail) if part)
     return _say("candidate", lang, code=code, lacks=_joined([LACKS[lack][lang == "zh"] for lack in leaf.lacks], lang))
+
+
+def _sham_words(shams: ShamRun, lang: Lang) -> str:
+    p = f"{shams.p:.3f}".lstrip("0") if shams.p >= 0.001 else "< .001"
+    key = "shams" if shams.prompts == 1 else "shams.pooled"
+    return _say(key, lang, flipped=shams.flipped, n=shams.n, k=shams.prompts, p=p).replace("= <", "<")
 
 
 def _bounds(rate: Rate) -> str:
