@@ -12,7 +12,7 @@ from whybox.cause.bench import Bench, Work
 from whybox.cause.decision import Reading, decision_after, mention
 from whybox.cause.effects import Base, SegmentEffects, head_effects, key_effects, segment_effects
 from whybox.cause.parts import Roles, other_orders, roles_of, with_fact, with_presumed_evidence
-from whybox.cause.spans import SHAMS, Stretch, keys_of, other_spans, stretches
+from whybox.cause.spans import Stretch, keys_of, other_spans, stretches
 from whybox.cause.trials import MOST_VARIANTS, Failing, Maker, Setting, ShamMakers, Trial
 from whybox.items.instance import CaseInstance
 from whybox.statistics.ranks import Correlation, spearman
@@ -338,8 +338,8 @@ def _proofs(study: Study) -> Iterator[Proof]:
     yield from _edge_proof(study, flips)
     for name in study.suppressors:
         layer, head = map(int, name.removeprefix("head ").split("."))
-        shams = trials.other_heads((layer, head), _heads_at_random(study))
-        yield Proof(name, trials.removed("head_out", layer, head), shams)
+        heads = [described.attention.heads for described in study.bench.model.spec.layers]
+        yield Proof(name, trials.removed("head_out", layer, head), trials.other_heads(layer, head, heads))
     for name in study.writers:
         layer = int(name.removeprefix("MLP "))
         yield Proof(name, trials.removed("mlp_out", layer), trials.other_layers(layer))
@@ -359,17 +359,6 @@ def _edge_proof(study: Study, flips: set[str]) -> Iterator[Proof]:
             yield Proof(cut, trials.cut_part(part), trials.other_spans_of("cut", (part,)))
 
 
-def _heads_at_random(study: Study) -> list[tuple[int, int]]:
-    """As many heads as shams are needed, drawn over all layers."""
-    places = [
-        (layer, head)
-        for layer, described in enumerate(study.bench.model.spec.layers)
-        for head in range(described.attention.heads)
-    ]
-    drawn = np.random.default_rng(study.seed).permutation(len(places))[: SHAMS + 1]
-    return [places[int(i)] for i in drawn]
-
-
 def _variants(study: Study) -> None:
     """What flips here is repeated on the variants that fail alike."""
     proofs = list(_proofs(study))
@@ -385,7 +374,7 @@ def _shams(study: Study) -> None:
     for proof in _proofs(study):
         if proof.shams is not None:
             trial = study.trials[proof.name]
-            found = trials.with_shams(study.bench, study.decided, trial, proof.shams, study.failing)
+            found = trials.with_shams(study.bench, study.decided, trial, proof.shams)
             study.trials[proof.name] = found
 
 

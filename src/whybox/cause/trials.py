@@ -8,50 +8,23 @@ from whybox.cause.bench import Bench
 from whybox.cause.decision import decision_after
 from whybox.cause.effects import Base
 from whybox.cause.parts import Roles, alone, closed_book
-from whybox.cause.spans import Edge, keys_of, other_spans
+from whybox.cause.spans import SHAMS, Edge, keys_of, other_spans
 from whybox.engine.edit import Edit, zero
 from whybox.engine.sampling import GREEDY
 from whybox.errors import PromptError, SiteError, UnsupportedError
 from whybox.items.instance import CaseInstance
-from whybox.statistics.ranks import pooled_p
 from whybox.text.prompt import extend
 
 MOST_VARIANTS = 40
 ENOUGH_VARIANTS = 10
-ENOUGH_SHAMS = 19
-ALPHA = 0.05
-
-
-@dataclass(frozen=True)
-class ShamGroup:
-    """Shams on one prompt: whether the edit itself flips there, how many shams do, and LD after each."""
-
-    flips: bool
-    flipped: int
-    after: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Shams:
-    """The same edit on places that the claim does not name: on the case, and on variants where it has too few."""
+    """The same edit on places that the claim does not name: how many flip, and LD after each."""
 
-    groups: tuple[ShamGroup, ...]
-
-    @property
-    def n(self) -> int:
-        return sum(len(group.after) for group in self.groups)
-
-    @property
-    def flipped(self) -> int:
-        return sum(group.flipped for group in self.groups)
-
-    @property
-    def after(self) -> tuple[float, ...]:
-        return tuple(ld for group in self.groups for ld in group.after)
-
-    @property
-    def p(self) -> float:
-        return pooled_p([(group.flips, group.flipped, len(group.after)) for group in self.groups])
+    flipped: int
+    after: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -212,23 +185,11 @@ def greedily(bench: Bench, setting: Setting) -> Trial:
     return Trial("greedy decoding", (), frozenset({"decoding"}), replace(found, earlier_fork=False), 0.0)
 
 
-def with_shams(bench: Bench, setting: Setting, trial: Trial, shams_of: ShamMakers, failing: Failing | None) -> Trial:
-    """The trial with its shams. Where the prompt has fewer than 19, failing variants add theirs, until p ≤ .05."""
-    groups = [_group(bench, setting, trial.flips, shams_of)]
-    others = failing.settings if failing is not None and trial.repeats is not None else ()
-    flips = trial.repeats.flips[1:] if trial.repeats is not None else ()
-    for other, flipped in zip(others, flips, strict=False):
-        if len(groups[0].after) >= ENOUGH_SHAMS or Shams(tuple(groups)).p <= ALPHA:
-            break
-        groups.append(_group(bench, other, flipped, shams_of))
-    return replace(trial, shams=Shams(tuple(groups)))
-
-
-def _group(bench: Bench, setting: Setting, flips: bool, shams_of: ShamMakers) -> ShamGroup:
-    """A sham that cannot be made counts for nothing."""
-    found = [trial.outcome for make in shams_of(setting) if (trial := attempt(bench, make, setting)) is not None]
+def with_shams(bench: Bench, setting: Setting, trial: Trial, shams_of: ShamMakers) -> Trial:
+    """The trial with its shams; one that cannot be made counts for nothing."""
+    found = [sham.outcome for make in shams_of(setting) if (sham := attempt(bench, make, setting)) is not None]
     after = tuple(one.old.ld if one.old is not None else one.own.ld for one in found)
-    return ShamGroup(flips, sum(one.flips for one in found), after)
+    return replace(trial, shams=Shams(sum(one.flips for one in found), after))
 
 
 def other_spans_of(action: str, names: Sequence[str]) -> ShamMakers:
@@ -249,9 +210,11 @@ def other_layers(layer: int) -> ShamMakers:
     return lambda setting: [removed("mlp_out", other) for other in range(setting.layers) if other != layer]
 
 
-def other_heads(place: tuple[int, int], places: Sequence[tuple[int, int]]) -> ShamMakers:
-    """Other heads, chosen beforehand."""
-    return lambda _: [removed("head_out", *other) for other in places if other != place]
+def other_heads(layer: int, head: int, heads: Sequence[int]) -> ShamMakers:
+    """Other heads of the layer, then of the nearest layers, up to 39. heads: how many each layer has."""
+    places = [(at, one) for at, count in enumerate(heads) for one in range(count) if (at, one) != (layer, head)]
+    nearest = sorted(places, key=lambda place: abs(place[0] - layer))[:SHAMS]
+    return lambda _: [removed("head_out", *place) for place in nearest]
 
 
 def other_writers(order: Sequence[str], layer: int) -> ShamMakers:

@@ -275,16 +275,17 @@ def _tried_row(trial: Trial) -> d.Tried:
         effect_reason=None if trial.effect is not None else _NO_PATH,
         flips=trial.flips,
         answer=trial.outcome.answer,
-        flags=(
-            *(("earlier fork",) if trial.outcome.earlier_fork else ()),
-            *((f"{trial.shams.flipped} of {trial.shams.n} shams flip",) if trial.shams else ()),
-            *(
-                (f"flips {sum(trial.repeats.flips)} of {len(trial.repeats.flips)} failing variants",)
-                if trial.repeats
-                else ()
-            ),
-        ),
+        flags=tuple(_flags(trial)),
     )
+
+
+def _flags(trial: Trial) -> Iterator[str]:
+    if trial.outcome.earlier_fork:
+        yield "earlier fork"
+    if trial.shams is not None:
+        yield f"{trial.shams.flipped} of {len(trial.shams.after)} shams flip"
+    if trial.repeats is not None:
+        yield f"flips {sum(trial.repeats.flips)} of {len(trial.repeats.flips)} failing variants"
 
 
 def _map(study: Study, heat: HeatMap) -> d.PatternMap:

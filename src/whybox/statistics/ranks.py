@@ -36,19 +36,6 @@ def share_p(hits: int, draws: int) -> float:
     return (1 + hits) / (draws + 1)
 
 
-def pooled_p(items: Sequence[tuple[bool, int, int]]) -> float:
-    """p that the edit flips no more often than its shams, over items of (edit flips, shams that flip, shams).
-
-    Within an item the edit is exchangeable with its n shams, so it flips with probability (all flips)/(n + 1); the number
-    of items whose edit flips is a sum of such draws. For one item that flips this is `share_p`.
-    """
-    tail = np.ones(1)
-    for flips, flipped, draws in items:
-        chance = (flips + flipped) / (draws + 1)
-        tail = np.convolve(tail, [1 - chance, chance])
-    return float(tail[sum(flips for flips, _, _ in items) :].sum())
-
-
 def null_band(effect: float, draws: Sequence[float]) -> NullBand | None:
     """The 95 % band of the draws and the effect's p; None without draws."""
     if not draws:

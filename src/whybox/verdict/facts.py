@@ -8,18 +8,16 @@ from whybox.statistics.ranks import share_p
 
 @dataclass(frozen=True)
 class ShamRun:
-    """Shams of an edit: how many flipped of how many, on how many prompts, and the metric after each."""
+    """Shams of an edit: how many flipped of how many, and the metric after each."""
 
     flipped: int
     n: int
     after: tuple[float, ...] = ()
-    prompts: int = 1
-    pooled: float | None = None
 
     @property
     def p(self) -> float:
-        """Over one prompt (1 + flipped)/(n + 1); over several the pooled p."""
-        return share_p(self.flipped, self.n) if self.pooled is None else self.pooled
+        """(1 + flipped)/(n + 1)."""
+        return share_p(self.flipped, self.n)
 
 
 @dataclass(frozen=True)

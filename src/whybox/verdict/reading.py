@@ -3,7 +3,7 @@
 from whybox.cause.decision import Reading
 from whybox.cause.effects import SegmentEffects, Unknown
 from whybox.cause.study import Study, closed_same_wrong
-from whybox.cause.trials import Shams, Trial
+from whybox.cause.trials import Trial
 from whybox.statistics.intervals import Rate
 from whybox.statistics.ranks import NullBand
 from whybox.verdict.facts import Facts, Pair, ShamRun, Try
@@ -54,15 +54,10 @@ def as_try(trial: Trial) -> Try:
         after=None if trial.outcome.old is None else trial.outcome.old.ld,
         own=trial.outcome.own.ld,
         earlier_fork=trial.outcome.earlier_fork,
-        shams=None if trial.shams is None else _shams(trial.shams),
+        shams=None if trial.shams is None else ShamRun(trial.shams.flipped, len(trial.shams.after), trial.shams.after),
         repeats=None if trial.repeats is None else Rate(sum(trial.repeats.flips), len(trial.repeats.flips)),
         effects=() if trial.repeats is None else trial.repeats.effects,
     )
-
-
-def _shams(shams: Shams) -> ShamRun:
-    prompts = len(shams.groups)
-    return ShamRun(shams.flipped, shams.n, shams.after, prompts, shams.p if prompts > 1 else None)
 
 
 def is_support(found: SegmentEffects, delta: float) -> bool:

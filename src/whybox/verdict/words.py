@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from whybox.statistics.intervals import Rate, mean_interval, wilson
-from whybox.verdict.facts import Facts, ShamRun, Try
+from whybox.verdict.facts import Facts, Try
 from whybox.verdict.tree import Lack, Leaf, Remark, Ruling
 
 Lang = Literal["en", "zh"]
@@ -19,10 +19,6 @@ WORDS: dict[str, tuple[str, str]] = {
     "no-flip": ("“{what}” does not turn the answer right{ld}", "“{what}”不能使答案变为正确{ld}"),
     "fork": ("it acts before the decision", "它在决定位置之前就起作用"),
     "shams": ("{flipped} of {n} shams do (p = {p})", "{n} 个对照中有 {flipped} 个也能做到（p = {p}）"),
-    "shams.pooled": (
-        "{flipped} of {n} shams on {k} prompts do (p = {p})",
-        "{k} 个提示上的 {n} 个对照中有 {flipped} 个也能做到（p = {p}）",
-    ),
     "repeats": ("it does so in {hits} of {n} failing variants{interval}", "在 {n} 个同样出错的变体中有 {hits} 个如此{interval}"),
     "mean": ("its mean effect on LD is {mean} [{low}, {high}] nats there", "其中对 LD 的平均效应为 {mean} [{low}, {high}] nat"),
     "lift": (
@@ -186,7 +182,8 @@ def _controls(change: Try, lang: Lang) -> Iterator[str]:
     if change.earlier_fork:
         yield _say("fork", lang)
     if change.shams is not None:
-        yield _sham_words(change.shams, lang)
+        p = f"{change.shams.p:.3f}".lstrip("0")
+        yield _say("shams", lang, flipped=change.shams.flipped, n=change.shams.n, p=p)
     if change.repeats is not None:
         yield _say("repeats", lang, hits=change.repeats.hits, n=change.repeats.n, interval=_bounds(change.repeats))
         if (spread := mean_interval(change.effects)) is not None:
@@ -204,12 +201,6 @@ def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterat
 def _candidate(leaf: Leaf, lang: Lang) -> str:
     code = " · ".join(part for part in (leaf.code, leaf.detail) if part)
     return _say("candidate", lang, code=code, lacks=_joined([LACKS[lack][lang == "zh"] for lack in leaf.lacks], lang))
-
-
-def _sham_words(shams: ShamRun, lang: Lang) -> str:
-    p = f"{shams.p:.3f}".lstrip("0") if shams.p >= 0.001 else "< .001"
-    key = "shams" if shams.prompts == 1 else "shams.pooled"
-    return _say(key, lang, flipped=shams.flipped, n=shams.n, k=shams.prompts, p=p).replace("= <", "<")
 
 
 def _bounds(rate: Rate) -> str:
