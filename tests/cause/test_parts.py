@@ -1,7 +1,7 @@
 """Roles of parts, prompts without or with other orders of them, and spans as shams."""
 
+import itertools
 from collections import Counter
-from itertools import pairwise
 
 import pytest
 
@@ -73,7 +73,7 @@ def test_no_sentence_states_the_answer_so_nothing_is_presumed() -> None:
 def test_williams_orders_are_balanced_in_place_and_succession(k: int) -> None:
     rows = parts.williams([str(i) for i in range(k)])
     places = Counter((place, unit) for row in rows for place, unit in enumerate(row))
-    follows = Counter(pair for row in rows for pair in pairwise(row))
+    follows = Counter(pair for row in rows for pair in itertools.pairwise(row))
     assert set(places.values()) == {len(rows) // k}
     assert len(follows) == k * (k - 1)
     assert len(set(follows.values())) == 1
