@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gguf import GGMLQuantizationType
+from gguf import GGMLQuantizationType, GGUFWriter
 from transformers import (
     Gemma2Config,
     Gemma3TextConfig,
@@ -20,6 +20,7 @@ from transformers import (
 
 from tests.gguf_writing import permuted, round_weights, write_gguf
 from tests.oracle import LONG, assert_as_exact_as_hf, opened, tiny
+from whybox.errors import UnsupportedError
 from whybox.families.transforms import query_heads_from_pairs
 from whybox.spec import Activation, Attention, DividedRope, Layer, Layout, LongRope, Mlp, Moe, Norm, NormKind
 
@@ -141,6 +142,18 @@ def test_rotary_tensors_reach_the_spec(tmp_path: Path) -> None:
     rope = _spec("phi3 long", tmp_path).layers[0].attention.rope
     assert isinstance(rope, LongRope)
     assert (rope.short, rope.long, rope.original) == ((1.0, 1.25, 1.5, 1.75), (1.5, 2.5, 7.0, 31.0), 20)
+
+
+def test_other_architectures_are_refused_by_name(tmp_path: Path) -> None:
+    writer = GGUFWriter(tmp_path / "model.gguf", "falcon")
+    writer.add_tensor("token_embd.weight", np.ones((31, 64), np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    with pytest.raises(UnsupportedError, match="architecture 'falcon' is not supported") as caught:
+        opened(tmp_path / "model.gguf")
+    assert caught.value.remedy == "supported: llama, qwen2, qwen3, gemma2, gemma3, phi3, gpt2"
 
 
 def _spec(name: str, path: Path):
