@@ -6,10 +6,13 @@ from hypothesis import strategies as st
 
 from whybox.errors import CaseError, PromptError
 from whybox.items.generate import (
+    CHARACTERS_ONLY,
     LANGUAGES,
     Encoded,
     Language,
+    canary_pair,
     draw_of_length,
+    encode_characters,
     place,
     place_in_text,
     read_dated,
@@ -120,6 +123,24 @@ def test_the_reference_set_is_32_prompts_near_the_wanted_length(language: Langua
 def test_any_depth_of_any_seed_is_near(depth: float, seed: int, language: Language) -> None:
     placed = place(NEEDLE[language], depth, 12, language, item_generator(seed, "evidence", "x"), encode)
     assert abs(placed.realised - depth) <= placed.tolerance
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_canary_tells_which_end_was_cut(language: Language) -> None:
+    canary = canary_pair(language, 5)
+    assert canary == canary_pair(language, 5)
+    assert canary.first in canary.head
+    assert canary.last in canary.tail
+    assert canary.lost(f"{canary.first}, {canary.last}") == ()
+    assert canary.lost(f"The last is {canary.last}.") == ("start",)
+    assert canary.lost(canary.first) == ("end",)
+    assert canary.lost("I see no code.") == ("start", "end")
+
+
+def test_without_ids_depth_is_counted_in_characters() -> None:
+    placed = place(NEEDLE["zh"], 0.5, 20, "zh", item_generator(2, "evidence", "x"), encode_characters)
+    assert placed.realised == len(placed.before) / (len(placed.before) + len(placed.after))
+    assert CHARACTERS_ONLY == "depth in characters, not verified"
 
 
 HEADER = "month,question,right,wrong,source"

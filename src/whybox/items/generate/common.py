@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 from whybox.items.generate.item import Draw, Item
 from whybox.items.generate.vocabulary import Language
-from whybox.items.instance import CaseInstance, Message, Part
+from whybox.items.instance import CaseInstance, Message
 from whybox.items.scoring import Scorer, forms_scorer, number_scorer, symbol_scorer
+from whybox.text.prompt import Part
 
 Topic = Literal["capital", "symbol", "weekday", "unit"]
 

@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 
 from whybox.items.generate.vocabulary import SYSTEM, Language
-from whybox.items.instance import CaseInstance, Kind, Message, Part
+from whybox.items.instance import CaseInstance, Kind, Message
 from whybox.items.scoring import Scorer
+from whybox.text.prompt import Part
 
 ItemKind = Literal["fact", "keyvalue", "choice", "claim", "rule", "boundary", "common"]
 CountTokens = Callable[[str], int]

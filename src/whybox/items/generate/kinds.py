@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from whybox.items.generate.facts import FactSet, arranged, draw_facts, rotation, until
 from whybox.items.generate.item import Answers, Draw, Fact, Item, documents_case
 from whybox.items.generate.names import draw_names, with_kind
@@ -56,7 +58,7 @@ def keyvalue_item(draw: Draw) -> Item:
     facts: list[Fact] = []
     for name in draw_names(draw.generator, draw.language, draw.size):
         written = with_kind(name, "device", draw.language)
-        code = until(lambda: _code(draw), lambda code: all(code[:2] != fact.value[:2] for fact in facts))
+        code = until(lambda: draw_code(draw.generator), lambda code: all(code[:2] != fact.value[:2] for fact in facts))
         facts.append(Fact(written, "code", code, statement.format(name=written, value=code)))
     drawn = arranged(draw, facts, ())
     right, others = drawn.right.value, tuple(fact.value for fact in drawn.distractors)
@@ -72,9 +74,10 @@ def keyvalue_item(draw: Draw) -> Item:
     )
 
 
-def _code(draw: Draw) -> str:
-    letters = [_KEY_LETTERS[draw.pick(len(_KEY_LETTERS))] for _ in range(2)]
-    digits = [2 + draw.pick(8) for _ in range(3)]
+def draw_code(generator: np.random.Generator) -> str:
+    """A code such as K7Q-19: no letter or digit that could be read as another."""
+    letters = generator.choice(list(_KEY_LETTERS), size=2)
+    digits = generator.integers(2, 10, size=3)
     return f"{letters[0]}{digits[0]}{letters[1]}-{digits[1]}{digits[2]}"
 
 

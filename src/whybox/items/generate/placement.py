@@ -133,6 +133,17 @@ def _longest_share(before: str, after: str) -> float:
     return max(map(len, pieces), default=0) / total if total else 0.0
 
 
+# For a target that reveals no ids: the depth is counted in characters, and every gate on depth is skipped.
+CHARACTERS_ONLY = "depth in characters, not verified"
+
+
+def encode_characters(before: str, passage: str, after: str) -> Encoded:
+    """Stand-in for `Encode` where no ids are to be had; results carry the note `CHARACTERS_ONLY`."""
+    middle, end = len(before), len(before) + len(passage)
+    spans = {"before": (0, middle), "passage": (middle, end), "after": (end, end + len(after))}
+    return Encoded(tuple(map(ord, before + passage + after)), spans)
+
+
 def occurs_once(encoded: Encoded) -> bool:
     """Whether the ids of the passage stand in the prompt exactly once."""
     start, end = encoded.spans["passage"]

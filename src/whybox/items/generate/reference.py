@@ -6,8 +6,9 @@ from whybox.items.generate.fillers import draw_fillers, joiner
 from whybox.items.generate.item import CountTokens, Draw
 from whybox.items.generate.kinds import fact_item
 from whybox.items.generate.vocabulary import Language
-from whybox.items.instance import CaseInstance, Part
+from whybox.items.instance import CaseInstance
 from whybox.items.seeds import item_generator
+from whybox.text.prompt import Part
 
 REFERENCE_SIZE = 32
 REFERENCE_SEED = 20_240_501

@@ -66,13 +66,25 @@ def tables() -> tuple[Table, ...]:
 
 
 def _numbers() -> tuple[Table, ...]:
+    return (*_quantities(), *_bare_numbers())
+
+
+def _quantities() -> tuple[Table, ...]:
     return (
         Table(
             "number en",
             number_scorer("7 days", ["30 days", "70 days"]),
             (
                 *("7 days", "Seven days.", "**7** days", "7.0 days", "a 7-day limit", "７ days", "not 30 but 7 days"),
-                *("Answer: 7", "It takes 7 days, not 30.", "The limit is 7 full days.", "7 or 30? Answer: 7 days", "7"),
+                *(
+                    "Answer: 7",
+                    "It takes 7 days, not 30.",
+                    "The limit is 7 full days.",
+                    "7 or 30? Answer: 7 days",
+                    "7",
+                    "7 (days)",
+                    "within $7$ days",
+                ),
             ),
             (
                 *("17 days", "-7 days", "70 days", "70%", "7.5 days", "7 weeks", "2007", "not 7 days", "7 or 30 days"),
@@ -97,11 +109,31 @@ def _numbers() -> tuple[Table, ...]:
                 *("5至7天", "7月7日", "①7个月", "七千天", "除了7天", "我选30，7天不对"),
             ),
         ),
+    )
+
+
+def _bare_numbers() -> tuple[Table, ...]:
+    return (
         Table(
             "number without unit",
             number_scorer("7", ["8"]),
             ("7", "7.0", "$7.00", "seven", "The result is 7.", "是七"),
-            ("17", "7 or 8", "not 7", "-7", "70%", "7%", "7,000", "7th", "K7", "7:30", "7 million", "一定", "1.2.7"),
+            (
+                "17",
+                "7 or 8",
+                "not 7",
+                "-7",
+                "70%",
+                "7%",
+                "7,000",
+                "7th",
+                "K7",
+                "covid-7",
+                "7:30",
+                "7 million",
+                "一定",
+                "1.2.7",
+            ),
         ),
         Table(
             "number without words",
@@ -167,27 +199,16 @@ def _choices() -> tuple[Table, ...]:
 
 
 def _words() -> tuple[Table, ...]:
+    return (*_exact_words(), *_stances())
+
+
+def _exact_words() -> tuple[Table, ...]:
     return (
         Table(
             "code",
             code_scorer("K7Q-19"),
             ("K7Q-19", '"K7Q-19".', "k7q-19"),
             ("K7Q-190", "k7q19", "K7Q", "K7Q-19-B", "XK7Q-19", "A-K7Q-19"),
-        ),
-        Table(
-            "yes or no",
-            yes_no_scorer("no"),
-            ("No.", "No, it is not.", "不可以。", "Answer: no", "不行", "NO!", "**No**"),
-            (
-                "I do not know",
-                "nothing",
-                "It is now open",
-                "不知道",
-                "Yes.",
-                "可以",
-                "There is no refund, yes.",
-                "Yes. No.",
-            ),
         ),
         Table(
             "word",
@@ -206,6 +227,26 @@ def _words() -> tuple[Table, ...]:
             forms_scorer(["Kyiv", "Kiev"]),
             ("Kyiv", "It is Kiev."),
             ("Kyivan", "not Kiev", "Kyi"),
+        ),
+    )
+
+
+def _stances() -> tuple[Table, ...]:
+    return (
+        Table(
+            "yes or no",
+            yes_no_scorer("no"),
+            ("No.", "No, it is not.", "不可以。", "Answer: no", "不行", "NO!", "**No**", "No - it is not."),
+            (
+                "I do not know",
+                "nothing",
+                "It is now open",
+                "不知道",
+                "Yes.",
+                "可以",
+                "There is no refund, yes.",
+                "Yes. No.",
+            ),
         ),
         Table(
             "false premise",

@@ -1,0 +1,73 @@
+"""Planted rows in which the right answer leads and is not written: a near tie drawn badly, a form that takes over."""
+
+import math
+from collections.abc import Iterator
+from itertools import count
+
+import numpy as np
+
+from whybox.testing import mechanisms as m
+from whybox.testing.assembly import SCALE
+from whybox.testing.cases import Draw, against_one_value, draw, two_documents
+from whybox.testing.circuit import Circuit, Head, Place, Write
+from whybox.testing.decoys import NONE, Decoys
+from whybox.testing.planted import Expected, Planted, build
+from whybox.testing.stream import VALUE_IDS, any_of, rows
+from whybox.testing.vocabulary import ANSWER, IDS, JSON, VALUES
+
+PREVIOUS: Place = (0, 0)
+COPIER: Place = (2, 0)
+SECOND: Place = (2, 1)
+FORM: Place = (3, 0)
+TIE = 0.5
+
+
+def near_tie(seed: int = 0, decoys: Decoys = NONE) -> Planted:
+    """Two writers copy the value and, 0.5 nats behind, always the same other one; T = 1 and a seed that draws it.
+
+    Either writer alone gives the same order at half the distance, so that nothing but the decoding is to blame. The
+    other value has the lowest id of all values: every draw below its share picks it.
+    """
+    drawn = draw("near_tie", seed)
+    wrong = VALUES[0]
+    writer = _two_values(0.5, 0.5 - TIE / SCALE / 2)
+    circuit = Circuit(3, {PREVIOUS: m.previous_token(), COPIER: writer, SECOND: writer})
+    decoding = {"temperature": 1, "seed": next(_seeds_that_draw(drawn)), "max_tokens": 6}
+    evidence = drawn.document(drawn.place, drawn.entity, "{right}")
+    other = drawn.document(1 - drawn.place, drawn.others[0], "{other}")
+    parts = [*sorted([evidence, other], key=lambda part: part["name"]), drawn.question()]
+    named = {"evidence": [evidence["name"]], "decoding": decoding}
+    case = against_one_value("near_tie", seed, drawn, parts, wrong, **named)
+    share = 1 / (1 + math.exp(TIE))
+    expected = Expected("decoding", None, {"ld": TIE, "ld_half": TIE / 2, "probability_wrong": share})
+    heads = {"previous": PREVIOUS, "copier": COPIER, "second copier": SECOND}
+    return Planted("near_tie", build("near_tie", seed, circuit, decoys), case, expected, heads)
+
+
+def _two_values(right: float, wrong: float) -> Head:
+    """A copier that beside the value writes the first value of the vocabulary."""
+    beside = Write(wrong, any_of("token", VALUE_IDS), rows("out", [IDS[VALUES[0]]]))
+    return m.with_writes(m.copier(right), beside)
+
+
+def _seeds_that_draw(drawn: Draw) -> Iterator[int]:
+    """Seeds whose first draw lies well inside the wrong value's share, at full and at half distance."""
+    start = 1000 * sum(map(ord, drawn.entity + drawn.fillers))
+    return (seed for seed in count(start) if 0.05 < np.random.default_rng(seed).random() < 0.3)
+
+
+def format_derailer(seed: int = 0, decoys: Decoys = NONE) -> Planted:
+    """A late head looks at JSON and writes a brace, twice as loudly as the answer, and again behind every brace."""
+    heads = {"previous": PREVIOUS, "copier": COPIER, "carrying copier": SECOND, "form": FORM}
+    planted = {
+        PREVIOUS: m.previous_token(),
+        COPIER: m.copier(),
+        SECOND: m.carrying_copier(),
+        FORM: m.brace_writer(2.0),
+    }
+    drawn = draw("format_derailer", seed)
+    fields = {"contract": {"prefix": ANSWER}, "decoding": {"max_tokens": 8}}
+    case = two_documents("format_derailer", seed, drawn, mark=JSON, **fields)
+    expected = Expected("format", None, {"ld": SCALE, "brace": 2 * SCALE, "ld_forced": SCALE, "ld_without_form": SCALE})
+    model = build("format_derailer", seed, Circuit(4, planted), decoys)
+    return Planted("format_derailer", model, case, expected, heads)
