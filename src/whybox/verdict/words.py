@@ -62,13 +62,19 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "although its share is not low for its length",
         "尽管按长度算它所得的注意力并不低",
     ),
+    Remark.LIFT_LOW: ("although its share is low for its length", "尽管按长度算它所得的注意力偏低"),
+    Remark.ZERO_ONLY: (
+        "the removal is a zero ablation, which is off-distribution; mean and resample ablation were not run",
+        "该移除是置零消融，偏离了正常分布；没有做均值与重采样消融",
+    ),
     Remark.NO_EVIDENCE_NAMED: (
         "the case names no evidence, so evidence alone, other orders and boosting were not run",
         "用例没有指明证据，因此没有做只留证据、换顺序与增强的实验",
     ),
     Remark.READERS_NOT_RUN: (
-        "whether the evidence was looked at but not used is open: patching of reading heads and ablation of suppressors were not run",
-        "证据是否被看到却未被使用尚无定论：没有做读取头的激活替换与抑制头的消融",
+        "whether the evidence was looked at but not used is open: no single head whose removal helps was found, and patching of "
+        "reading heads was not run",
+        "证据是否被看到却未被使用尚无定论：没有找到移除后有效的单个头，也没有做读取头的激活替换",
     ),
     Remark.CUT_FLIPS: ("cutting a competing part turns the answer right", "切断与之竞争的部分使答案正确"),
     Remark.NOT_ON_EVIDENCE: (
