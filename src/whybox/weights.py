@@ -22,7 +22,7 @@ Transform = Callable[[Array, Layer | None], tuple[Array, ...]]
 
 @dataclass(frozen=True)
 class Rule:
-    """`tensor` and `roles` may hold {l} (layer) and {e} (expert). `optional`: the file may lack the tensor.
+    """`tensor` and `roles` may hold {l} (layer) and {e} (expert); a role with {each} stands for every expert in turn.
 
     unused: the tensor holds no parameter (a stored mask, a copy of the tied embedding); why says so.
     """
@@ -30,13 +30,12 @@ class Rule:
     tensor: str
     roles: tuple[str, ...]
     transform: Transform
-    optional: bool = False
     unused: str = ""
 
 
 @dataclass(frozen=True)
 class Weights(Mapping[str, Array]):
-    """Read-only arrays by role, and the lines of the ledger: (tensor, transform, roles)."""
+    """Read-only arrays by role, and the lines of the ledger: (tensor, transform or why it is unused, roles)."""
 
     arrays: Mapping[str, Array]
     ledger: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
@@ -139,7 +138,7 @@ def load(file: WeightFile, spec: Spec, rules: tuple[Rule, ...]) -> Weights:
     with ThreadPoolExecutor(2) as pool:
         parts = pool.map(lambda pair: _fill(file, pair[0], pair[1], spec, expected), hits)
         arrays = {role: array for part in parts for role, array in part.items()}
-    ledger = tuple((name, hit.rule.transform.__name__, hit.roles) for name, hit in hits)
+    ledger = tuple((name, hit.rule.unused or hit.rule.transform.__name__, hit.roles) for name, hit in hits)
     return Weights(arrays, ledger)
 
 
@@ -159,8 +158,19 @@ def _match(name: str, rules: tuple[Rule, ...], spec: Spec) -> _Hit | None:
         layer = places.get("l")
         if layer is not None and layer >= len(spec.layers):
             return None
-        return _Hit(rule, layer, tuple(role.format(**places) for role in rule.roles))
+        experts = 0 if layer is None else _experts(spec.layers[layer])
+        return _Hit(rule, layer, tuple(name for role in rule.roles for name in _named(role, places, experts)))
     return None
+
+
+def _named(role: str, places: dict[str, int], experts: int) -> tuple[str, ...]:
+    if "{each}" not in role:
+        return (role.format(**places),)
+    return tuple(role.format(**places, each=e) for e in range(experts))
+
+
+def _experts(layer: Layer) -> int:
+    return layer.mlp.experts if isinstance(layer.mlp, Moe) else 0
 
 
 def _pattern(template: str) -> str:
@@ -173,13 +183,19 @@ def _fill(file: WeightFile, name: str, hit: _Hit, spec: Spec, expected: dict[str
     layer = None if hit.layer is None else spec.layers[hit.layer]
     try:
         arrays = hit.rule.transform(file.read(name), layer)
-        shaped = [np.ascontiguousarray(a).reshape(expected[r]) for a, r in zip(arrays, hit.roles, strict=True)]
+        shaped = [_exactly(array, expected[role]) for array, role in zip(arrays, hit.roles, strict=True)]
     except ValueError:
         wanted = ", ".join(f"{role} {expected[role]}" for role in hit.roles)
         raise FormatError(file.path, name, f"the shape of {wanted}", f"shape {file.tensors[name].shape}") from None
     for array in shaped:
         array.flags.writeable = False
     return dict(zip(hit.roles, shaped, strict=True))
+
+
+def _exactly(array: Array, shape: tuple[int, ...]) -> Array:
+    if array.shape != shape:
+        raise ValueError(array.shape)
+    return np.ascontiguousarray(array)
 
 
 def in_float64(weights: Weights) -> Weights:

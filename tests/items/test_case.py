@@ -1,14 +1,16 @@
 """The case file: what it accepts, what it refuses and in which words, and the variants that come out of it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whybox.errors import CaseError
 from whybox.items import Case
+from whybox.items.schema import CaseText
 from whybox.items.slots import escape, fill
 from whybox.items.variants import are_distinct
 
@@ -226,11 +228,29 @@ def test_choice_options_score_by_letter_and_content() -> None:
     assert scorer.score("A").outcome == "wrong"
 
 
+def test_the_lenient_scorer_tells_a_wrong_form_from_a_wrong_value() -> None:
+    examples = Path(__file__).parents[2] / "examples"
+    instance = Case.load(examples / "format.yaml").filled()
+    for text, strict, lenient in (
+        ('{"days": 7}', "right", "right"),
+        ("Refunds are paid within 7 days.", "wrong", "right"),
+        ("It takes 8 days.", "invalid", "invalid"),
+    ):
+        assert instance.scorer().score(text).outcome == strict
+        assert instance.lenient_scorer().score(text).outcome == lenient
+    refund = Case.parse(REFUND).filled()
+    assert refund.scorer().score('{"days": 7}').outcome == "invalid"
+    assert refund.lenient_scorer().score('{"days": 7}').outcome == "right"
+    assert refund.lenient_scorer().score("30 of them").outcome == "wrong"
+
+
+@settings(deadline=None)
 @given(st.text())
 def test_escaped_text_fills_back_to_itself(text: str) -> None:
     assert fill(escape(text), {}) == text
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_but_a_case_is_a_case_error(text: str) -> None:
     with pytest.raises(CaseError, match="expected"):
@@ -244,3 +264,11 @@ def test_every_shipped_example_is_a_valid_case(path: Path) -> None:
         scorer = instance.scorer()
         assert scorer.score(instance.right).outcome == "right"
         assert instance.wrong is None or scorer.score(instance.wrong).outcome == "wrong"
+
+
+def test_the_cases_of_the_documentation_are_valid() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "case.md").read_text(encoding="utf-8")
+    refund, sky = (Case.parse(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL))
+    assert refund.filled() == Case.parse(REFUND).filled()
+    assert sky.filled().raw_parts[0].text == 'Reply as {"colour": ...}. The sky over Oslo is'
+    assert set(re.findall(r"^\| `(\w+)", page, re.MULTILINE)) >= set(CaseText.model_fields)

@@ -77,7 +77,7 @@ def test_against_transformers(kind: str, length: int, ours: Rope, parameters: di
 
 @pytest.mark.parametrize("length", [1024, 1025])
 def test_longrope_against_transformers(length: int) -> None:
-    ours = LongRope(PLAIN, SHORT, LONG, 1024, rope.longrope_magnitude(4.0, 1024)[0])
+    ours = LongRope(PLAIN, SHORT, LONG, 1024, rope.longrope_magnitude(4096, 1024)[0])
     parameters = {
         "short_factor": list(SHORT),
         "long_factor": list(LONG),
@@ -159,8 +159,9 @@ class TestYarnMagnitude:
 
 
 def test_longrope_magnitude_rules() -> None:
-    assert rope.longrope_magnitude(4.0, 1024, 1.25) == (1.25, "attention_factor, as given")
-    assert rope.longrope_magnitude(1.0, 1024)[0] == 1.0
+    assert rope.longrope_magnitude(4096, 1024, 1.25) == (1.25, "attention_factor, as given")
+    assert rope.longrope_magnitude(1024, 1024)[0] == 1.0
+    assert rope.longrope_magnitude(131_072, 4096)[0] == pytest.approx(1.1902, abs=5e-5)  # Phi-3 128k
 
 
 @pytest.mark.parametrize("width", [0, 7])

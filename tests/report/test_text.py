@@ -60,7 +60,19 @@ def test_next_tokens_show_probability_bar_and_the_rest() -> None:
     assert "22.1 %" in row
     assert row.count("█") == 6
     assert "67.3 %" in text
-    assert "rms 0.138, largest 1.52" in text
+    assert "rms 0.138 · largest 1.52" in text
+
+
+def test_layers_of_the_walk_are_one_table_and_counts_are_exact() -> None:
+    layers = [
+        {"name": f"layer {n}", "site": "resid_post", "shape": "[q c]", "layer": n, "numbers": {"mlp_writes": n + 0.5}}
+        for n in (0, 1)
+    ]
+    last = {"name": "logits", "site": "logits", "shape": "[q v]", "numbers": {"vocabulary": 49152}}
+    lines = printed(render_next, fixtures.next_document(stages=[*layers, last])).splitlines()
+    start = next(i for i, line in enumerate(lines) if "mlp writes" in line)
+    assert [line.split() for line in lines[start + 1 : start + 3]] == [["0", "0.500"], ["1", "1.50"]]
+    assert "vocabulary 49,152" in "\n".join(lines[start:])
 
 
 def test_foreign_text_can_neither_colour_nor_move_the_cursor() -> None:

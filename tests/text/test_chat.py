@@ -235,6 +235,7 @@ def test_a_hostile_template_is_refused_soon(name: str) -> None:
         ("{{ [1, {'a': 'é<'}] | tojson }}", '[1, {"a": "é<"}]'),
         ("{% for x in [1, 2, 3] %}{{ x }}{% if loop.last %}/{{ loop.length }}{% endif %}{% endfor %}", "123/3"),
         ("{% for x in [1, 2, 3] %}{% if x == 2 %}{% break %}{% endif %}{{ x }}{% endfor %}", "1"),
+        ("{% for x in 'bc' %}{{ 'aXa'.replace('X', x) }}{{ '-'.join([x, x]) }}{% endfor %}", "abab-bacac-c"),
         ("{% generation %}g{% endgeneration %}", "g"),
         ("{{ ['a', 'b'] | map('upper') | join('-') }}{{ ' x ' | trim }}{{ 'abc'[1:] }}", "A-Bxbc"),
         ("{{ 3 * 5 % 4 }}{{ 'x' * 3 }}{{ 'a' ~ 1 }}{{ [1] + [2] }}", "3xxxa1[1, 2]"),

@@ -76,6 +76,7 @@ def test_gemma_by_hand(gemma: Tokenizer) -> None:
     assert gemma.encode("天氣很好，我想") == [223694, 55824, 236900, 62133]
     assert (gemma.bos, gemma.eos, gemma.pad, gemma.add_bos, gemma.stop_ids) == (2, 1, 0, True, {1, 106})
     assert gemma.encode("<s>x</s>")[-1] == 212  # an HTML tag of its vocabulary, not an end
+    assert not {255_999, 256_000} & set(gemma.encode("<start_of_image>x<end_of_image>"))  # not marked as control there
 
 
 @pytest.mark.model
@@ -261,7 +262,18 @@ def test_a_folder_without_tokenizer_json_and_one_with_broken_json(tmp_path: Path
     with pytest.raises(UnsupportedError, match=r"no tokenizer\.json"):
         Tokenizer.from_folder(tmp_path)
     (tmp_path / "tokenizer.json").write_text("{", encoding="utf-8")
-    with pytest.raises(FormatError, match="expected JSON"):
+    with pytest.raises(FormatError, match="expected JSON text"):
+        Tokenizer.from_folder(tmp_path)
+    for text, says in {
+        "[]": "a JSON object",
+        "{}": "a table of tokens",
+        '{"model": {"vocab": {}}, "added_tokens": [{"id": 0}]}': "content and id",
+    }.items():
+        (tmp_path / "tokenizer.json").write_text(text, encoding="utf-8")
+        with pytest.raises(FormatError, match=says):
+            Tokenizer.from_folder(tmp_path)
+    (tmp_path / "tokenizer.json").write_text('{"model": {"type": "Odd", "vocab": {"a": 0}}}', encoding="utf-8")
+    with pytest.raises(UnsupportedError, match=r"tokenizer\.json cannot be read"):
         Tokenizer.from_folder(tmp_path)
 
 
@@ -286,3 +298,27 @@ _LLAMA = Tokenizer.from_gguf(
         unknown_token_id=0,
     )
 )
+
+
+def test_a_file_that_a_link_leads_to_elsewhere_is_refused(tmp_path: Path) -> None:
+    folder, secret = tmp_path / "model", tmp_path / "secret.json"
+    folder.mkdir()
+    tiny.folder_of(tiny.byte_level(), folder)
+    secret.write_text("{}", encoding="utf-8")
+    (folder / "generation_config.json").symlink_to(secret)
+    with pytest.raises(FormatError, match="a file inside this folder"):
+        Tokenizer.from_folder(folder)
+
+
+def test_the_template_file_wins_and_several_ends_count(tmp_path: Path) -> None:
+    config = {
+        "chat_template": [{"name": "default", "template": "of the config"}],
+        "eos_token": {"content": "<|im_end|>"},
+    }
+    tiny.folder_of(tiny.byte_level(), tmp_path, **config)
+    assert Tokenizer.from_folder(tmp_path).chat_template == "of the config"
+    (tmp_path / "chat_template.jinja").write_text("of the file", encoding="utf-8")
+    (tmp_path / "generation_config.json").write_text('{"eos_token_id": [2, 7]}', encoding="utf-8")
+    tokenizer = Tokenizer.from_folder(tmp_path)
+    assert tokenizer.chat_template == "of the file"
+    assert (tokenizer.eos, tokenizer.stop_ids) == (2, {0, 2, 7})

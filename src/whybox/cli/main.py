@@ -10,6 +10,7 @@ from whybox.cli.models import models
 from whybox.cli.next import next_
 from whybox.cli.outcome import exit_codes, utf8_streams
 from whybox.cli.pull import pull
+from whybox.cli.why import why
 
 
 class Verbs(TyperGroup):
@@ -29,6 +30,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(name="next")(next_)
+app.command(name="why")(why)
 app.command(name="pull")(pull)
 app.command(name="models")(models)
 

@@ -57,14 +57,20 @@ def next_(
 ) -> None:
     """Show the tokens of a text and the distribution of the next one."""
     from whybox.cli.opening import opened, prompt_of
-    from whybox.cli.telling import tell
+    from whybox.cli.telling import Form, json_text
     from whybox.engine.sampling import Decoding
     from whybox.jobs.next import Wanted, next_token
     from whybox.report.text import render_next
 
-    asked = language(lang)
+    asked, form = language(lang), Form(render_next)
+    form.check(out)
     loaded = opened(model, engine, precision, accept_key, allow_long, threads, quiet)
     decoding = Decoding(temperature, top_k, top_p, seed)
     wanted = Wanted(top, n, trace, decoding, asked)
     document = next_token(loaded, prompt_of(loaded, prompt, chat), wanted)
-    tell(document, render_next, asked, json, out)
+    if out is not None:
+        form.save(document, asked, out)
+    if json:
+        print(json_text(document))
+    elif out is None:
+        form.show(document, asked)

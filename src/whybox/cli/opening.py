@@ -5,6 +5,7 @@ import sys
 
 from whybox.cli.options import EngineName
 from whybox.cli.telling import progress_for
+from whybox.errors import PromptError
 from whybox.model import Model, open_model
 from whybox.text.prompt import Prompt
 
@@ -32,6 +33,14 @@ def limit_threads(threads: int) -> None:
 
 def prompt_of(model: Model, text: str, chat: bool) -> Prompt:
     """PROMPT as raw text, or as one user message through the template; `-` reads standard input."""
-    if text == "-":
-        text = sys.stdin.buffer.read().decode("utf-8")
+    text = _standard_input() if text == "-" else text
     return model.prompt([{"role": "user", "content": text}] if chat else text)
+
+
+def _standard_input() -> str:
+    try:
+        return sys.stdin.buffer.read().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise PromptError(
+            f"standard input is not UTF-8: byte {error.start} is {error.object[error.start]:#04x}"
+        ) from None

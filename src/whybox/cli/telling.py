@@ -4,8 +4,9 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import whybox
 from whybox.errors import UsageError
@@ -34,38 +35,51 @@ def print_document(name: str, begun: float, part: Mapping[str, object]) -> None:
     print(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
 
 
-def tell(
-    document: D, render: "Callable[[D, Console, Lang], None]", lang: "Lang", as_json: bool, out: Path | None
-) -> None:
-    """The document as the user asked for it: a JSON file, JSON on stdout, or a rendering of the terminal."""
-    from rich.console import Console
+@dataclass(frozen=True)
+class Form(Generic[D]):
+    """How a kind of document is shown: on a terminal, and as a page where it has one."""
 
+    render: "Callable[[D, Console, Lang], None]"
+    page: "Callable[[D, Lang], str] | None" = None
+
+    def check(self, out: Path | None) -> None:
+        """UsageError for a suffix that cannot be written: said before any work."""
+        suffixes = (".json", ".txt", *((".html",) if self.page else ()))
+        if out is not None and out.suffix not in suffixes:
+            known = ", ".join(f"FILE{suffix}" for suffix in suffixes)
+            raise UsageError(f"cannot write {out.suffix or 'a file without suffix'}", f"use -o with one of {known}")
+
+    def save(self, document: D, lang: "Lang", out: Path) -> None:
+        """The document in the format of the suffix, the file whole or not at all."""
+        self.check(out)
+        if out.suffix == ".html" and self.page is not None:
+            write_whole(out, self.page(document, lang))
+        elif out.suffix == ".json":
+            write_whole(out, json_text(document) + "\n")
+        else:
+            write_whole(out, self._plain(document, lang))
+
+    def _plain(self, document: D, lang: "Lang") -> str:
+        from io import StringIO
+
+        from rich.console import Console
+
+        written = StringIO()
+        self.render(document, Console(file=written, width=100), lang)
+        return written.getvalue()
+
+    def show(self, document: D, lang: "Lang") -> None:
+        """On the terminal."""
+        from rich.console import Console
+
+        self.render(document, Console(), lang)
+
+
+def json_text(document: "Document") -> str:
+    """The machine document."""
     from whybox.report.document import to_json
 
-    if out is not None:
-        write_whole(out, _as_text(document, render, lang, out))
-    if as_json:
-        print(to_json(document))
-    elif out is None:
-        render(document, Console(), lang)
-
-
-def _as_text(document: D, render: "Callable[[D, Console, Lang], None]", lang: "Lang", out: Path) -> str:
-    from io import StringIO
-
-    from rich.console import Console
-
-    from whybox.report.document import to_json
-
-    match out.suffix:
-        case ".json":
-            return to_json(document) + "\n"
-        case ".txt":
-            written = StringIO()
-            render(document, Console(file=written, width=100), lang)
-            return written.getvalue()
-        case suffix:
-            raise UsageError(f"cannot write {suffix or 'a file without suffix'}", "use -o FILE.json or FILE.txt")
+    return to_json(document)
 
 
 def write_whole(out: Path, text: str) -> None:

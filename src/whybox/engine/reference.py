@@ -6,16 +6,16 @@ import numpy as np
 
 from whybox.engine.edit import Edit
 from whybox.engine.trace import Cache, Tap, Trace, Wish
-from whybox.errors import NonFiniteError, PromptError, SiteError
+from whybox.errors import NonFiniteError, SiteError
 from whybox.parts import cache as caches
-from whybox.parts.attention import as_heads, mix, project_out, scores, soft_cap
+from whybox.parts.attention import as_heads, mix, project_out, shaped_scores, soft_cap
 from whybox.parts.embedding import lookup
 from whybox.parts.linear import linear
 from whybox.parts.mask import visible
 from whybox.parts.mlp import dense_hidden, gated_hidden
 from whybox.parts.moe import route
 from whybox.parts.norm import layer_norm, rms_norm
-from whybox.parts.position import alibi_bias, rope_angles, rotate
+from whybox.parts.position import learned, rope_angles, rotate
 from whybox.parts.rope import plain_of
 from whybox.parts.softmax import sink_mass, softmax
 from whybox.spec import Attention, Layer, Layout, Mlp, Moe, Norm, NormKind, QkNorm, Rope, Spec
@@ -53,6 +53,10 @@ class ReferenceEngine:
             if not np.isfinite(trace.logits).all():
                 self._locate_non_finite(ids, edits, cache, tail)
         return trace
+
+    def unembed(self, residual: Array) -> Array:
+        """Logits [q v] that a residual stream [q c] would give if it were the last layer's."""
+        return self._head(residual, np.arange(len(residual)), Tap(self.spec))
 
     def fresh_cache(self, length: int) -> Cache:
         """A cache that has seen nothing; `length` (the whole run's) settles length-dependent RoPE."""
@@ -102,12 +106,7 @@ class ReferenceEngine:
         if self.spec.embed_scale != 1.0:
             x = x * self.dtype.type(self.spec.embed_scale)
         if self.spec.positions is not None:
-            table = self.spec.positions
-            if positions[-1] + table.offset >= table.count:
-                raise PromptError(
-                    f"position {positions[-1]} is beyond the {table.count - table.offset} learned positions"
-                )
-            x = x + lookup(positions + table.offset, self.weights["positions"])
+            x = x + learned(positions, self.weights["positions"], self.spec.positions.offset)
         return x if self.spec.embed_norm is None else self.norm(x, "embed_norm", self.spec.embed_norm)
 
     def _head(self, x: Array, rows: Array, tap: Tap) -> Array:
@@ -171,11 +170,7 @@ class _Block:
     def pattern(self, query: Array, cache: caches.LayerCache) -> Array:
         """scores (scaled, capped, ALiBi) → edits and cuts → mask → softmax."""
         a, places = self.attention, {"q": self.positions, "k": cache.positions}
-        s = scores(query, cache.key, a.scale)
-        if a.cap is not None:
-            s = soft_cap(s, a.cap)
-        if a.alibi is not None:
-            s += alibi_bias(np.asarray(a.alibi, s.dtype), self.positions, cache.positions)
+        s = shaped_scores(query, cache.key, self.positions, cache.positions, a)
         seen = visible(self.positions, cache.positions, a.window)
         s = self.tap.at("scores", self.index, s, places, seen)
         self.require_something_seen(s, seen)

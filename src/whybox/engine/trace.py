@@ -4,7 +4,7 @@ An engine calls `Tap` at every site, in the order of `whybox.sites.SITES`; the t
 asked for, and lets the rest pass. Engines do not know who watches.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
@@ -13,8 +13,10 @@ import numpy as np
 from whybox.engine.edit import Edit, apply, check, site_axes
 from whybox.errors import NonFiniteError, SiteError
 from whybox.parts.cache import LayerCache
+from whybox.parts.mask import visible
 from whybox.sites import require_layer, require_site
 from whybox.spec import Spec
+from whybox.statistics import attention as statistics
 from whybox.text.prompt import Prompt
 
 Array = np.ndarray
@@ -88,6 +90,50 @@ class Trace:
         best = np.argsort(-log_probs, kind="stable")[:count]
         return [(int(i), float(np.exp(log_probs[i]))) for i in best]
 
+    def visible(self, layer: int) -> Array:
+        """Which keys each query of this run could see in a layer [q k]; for runs that began at position 0."""
+        if self.start:
+            raise SiteError(f"this run began at position {self.start}", "run the whole prompt without a cache")
+        places = np.arange(len(self.ids))
+        return visible(places, places, self.spec.layers[layer].attention.window)
+
+    def heads(self) -> "HeadTable":
+        """One row per head, layer by layer: entropy, sink, previous, self, local, distance.
+
+        Needs a run with see=["pattern"]; layers that were not kept are left out.
+        """
+        layers = [layer for layer in range(len(self.spec.layers)) if ("pattern", layer) in self.sites]
+        if not layers:
+            self["pattern", 0]
+        columns: dict[str, list[float | None]] = {}
+        for layer in layers:
+            found = statistics.summary(self["pattern", layer], self.visible(layer))
+            heads = range(self.spec.layers[layer].attention.heads)
+            table: dict[str, Sequence[float | None]] = {"layer": [layer] * len(heads), "head": list(heads), **found}
+            for name, values in table.items():
+                columns.setdefault(name, []).extend(values)
+        return HeadTable(columns)
+
+
+@dataclass(frozen=True)
+class HeadTable(Mapping[str, Sequence[float | None]]):
+    """Columns of equal length, one entry per head; `pandas.DataFrame(table)` takes it as it is. Undefined is None."""
+
+    columns: Mapping[str, Sequence[float | None]]
+
+    def __getitem__(self, column: str) -> Sequence[float | None]:
+        return self.columns[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def rows(self) -> list[dict[str, float | None]]:
+        """One mapping per head."""
+        return [dict(zip(self.columns, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
+
 
 def log_softmax(logits: Array) -> Array:
     """log softmax over the last axis, in float64: z − max − ln Σ exp(z − max)."""
@@ -115,6 +161,8 @@ class Engine(Protocol):
     ) -> Trace: ...
 
     def fresh_cache(self, length: int) -> Cache: ...
+
+    def unembed(self, residual: Array) -> Array: ...
 
 
 @dataclass

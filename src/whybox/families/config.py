@@ -53,6 +53,13 @@ class Config:
             raise FormatError(self.path, key, "a list of numbers", _short(value))
         return tuple(float(v) for v in value)
 
+    def integers(self, key: str) -> tuple[int, ...]:
+        """A list of whole numbers."""
+        numbers = self.floats(key)
+        if not all(number.is_integer() for number in numbers):
+            raise FormatError(self.path, key, "a list of whole numbers", _short(self.values[key]))
+        return tuple(int(number) for number in numbers)
+
     def strings(self, key: str) -> tuple[str, ...]:
         """A list of strings."""
         self.used.add(key)

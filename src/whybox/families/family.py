@@ -13,10 +13,14 @@ SpecBuilder = Callable[[Config, WeightFile], Spec]
 
 @dataclass(frozen=True)
 class Format:
-    """One file format of a family: its configuration reader and its tensor table."""
+    """One file format of a family: its configuration reader and its tensor table.
+
+    prefix: what the names of the table begin with; files that lack it, or nest it, are read too, and say so.
+    """
 
     spec: SpecBuilder
     rules: tuple[Rule, ...]
+    prefix: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,15 +4,12 @@ Each takes the array as stored and the layer's description, and returns one arra
 the stored shape does not fit.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 
 from whybox.spec import Layer
 
 Array = np.ndarray
 Stored = Array
-Transform = Callable[[Stored, Layer | None], tuple[Array, ...]]
 
 
 def as_stored(array: Stored, layer: Layer | None) -> tuple[Array, ...]:
@@ -45,7 +42,7 @@ def key_heads(array: Stored, layer: Layer | None) -> tuple[Array, ...]:
 def output_heads(array: Stored, layer: Layer | None) -> tuple[Array, ...]:
     """[c h·d] → [c h d]."""
     attention = _of(layer).attention
-    if array.shape[1] != attention.heads * attention.head_width:
+    if array.shape[1:] != (attention.heads * attention.head_width,):
         raise ValueError(array.shape)
     return (array.reshape(array.shape[0], attention.heads, attention.head_width),)
 
@@ -72,12 +69,42 @@ def fused_query_key_value(array: Stored, layer: Layer | None) -> tuple[Array, ..
     return rows_to_heads(query, h, d), rows_to_heads(key, g, d), rows_to_heads(value, g, d)
 
 
+def fused_query_key_value_transposed(array: Stored, layer: Layer | None) -> tuple[Array, ...]:
+    """[c 3·h·d] (GPT-2's Conv1D): transposed, then as `fused_query_key_value`."""
+    return fused_query_key_value(array.T, layer)
+
+
+def output_heads_transposed(array: Stored, layer: Layer | None) -> tuple[Array, ...]:
+    """[h·d c] (GPT-2's Conv1D) → [c h d]."""
+    return output_heads(array.T, layer)
+
+
 def fused_gate_up(array: Stored, layer: Layer | None) -> tuple[Array, ...]:
     """[2f c]: the gate's rows, then the up rows."""
     f = _of(layer).mlp.width
     if array.shape[0] != 2 * f:
         raise ValueError(array.shape)
     return array[:f], array[f:]
+
+
+def fused_per_head(array: Stored, layer: Layer | None) -> tuple[Array, ...]:
+    """[h·3d c] of GPT-NeoX and BLOOM: each head's query, key and value rows lie together."""
+    a = _of(layer).attention
+    heads = rows_to_heads(array, a.heads, 3 * a.head_width)
+    return tuple(np.split(heads, 3, axis=1))
+
+
+def each_expert(array: Stored, layer: Layer | None) -> tuple[Array, ...]:
+    """[e out in] → one [out in] per expert."""
+    return tuple(array)
+
+
+def each_expert_gate_up(array: Stored, layer: Layer | None) -> tuple[Array, ...]:
+    """[e 2f c] → every expert's gate [f c], then every expert's up [f c]."""
+    f = _of(layer).mlp.width
+    if array.shape[1:2] != (2 * f,):
+        raise ValueError(array.shape)
+    return (*array[:, :f], *array[:, f:])
 
 
 def rows_to_heads(array: Array, heads: int, width: int) -> Array:
@@ -90,16 +117,6 @@ def rows_to_heads(array: Array, heads: int, width: int) -> Array:
 def _pairs_to_halves(heads: Array) -> Array:
     n, d, *rest = heads.shape
     return heads.reshape(n, d // 2, 2, *rest).swapaxes(1, 2).reshape(n, d, *rest)
-
-
-def transposed_then(transform: Transform, name: str) -> Transform:
-    """A transform of an [in out] tensor: transposed first. The ledger shows `name`."""
-
-    def composed(array: Stored, layer: Layer | None) -> tuple[Array, ...]:
-        return transform(array.T, layer)
-
-    composed.__name__ = name
-    return composed
 
 
 def _of(layer: Layer | None) -> Layer:

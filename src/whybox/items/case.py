@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from whybox.errors import CaseError
 from whybox.items import meaning
 from whybox.items.instance import CaseInstance, Decoding, Kind, Message
+from whybox.items.lenient import is_number
 from whybox.items.schema import CaseText
-from whybox.items.scoring.finders import NumberCandidate
 from whybox.items.slots import escape, fill
 from whybox.items.variants import choose_variants
 from whybox.items.yaml_tree import Document, FieldPath, parse_yaml, read_text, read_yaml
@@ -164,12 +164,7 @@ def _filled(parts: Sequence[tuple[str, str]], slots: Mapping[str, str]) -> tuple
 
 
 def _kind_of(right: str, wrong: str | None) -> Kind:
-    try:
-        for answer in (right, wrong or right):
-            NumberCandidate.parse(answer)
-    except CaseError:
-        return "text"
-    return "number"
+    return "number" if is_number(right) and is_number(wrong or right) else "text"
 
 
 def _turn(message: object, index: int) -> dict[str, str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
 from whybox.errors import CaseError
+from whybox.items.lenient import bare_value, is_number
 from whybox.items.scoring import Scorer, choice_scorer, name_scorer, number_scorer, text_scorer
 from whybox.text.prompt import Part
 
@@ -87,6 +88,22 @@ class CaseInstance:
                 return choice_scorer(self.right, labels, dict(self.options))
             case _:
                 assert_never(self.kind)
+
+    def lenient_scorer(self) -> Scorer:
+        """The same answer in whatever form: the value without its unit, or without the JSON around it.
+
+        It tells a wrong form from a wrong value, and decides nothing else.
+        """
+        right = bare_value(self.right)
+        wrong = None if self.wrong is None else bare_value(self.wrong)
+        others = () if wrong is None or wrong == right else (wrong,)
+        match self.kind:
+            case "number":
+                return number_scorer(right, others)
+            case "text" if right != self.right:
+                return number_scorer(right, others) if is_number(right) else text_scorer(right, others)
+            case _:
+                return self.scorer()
 
     def keeping(self, names: Iterable[str]) -> "CaseInstance":
         """The same prompt with only the named parts; a message left without parts is left out."""

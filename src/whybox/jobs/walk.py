@@ -117,6 +117,7 @@ def _layer(trace: Trace, index: int, lang: Lang) -> Stage:
     return Stage(
         name=say("layer", lang, n=index),
         site="resid_post",
+        layer=index,
         shape=_shape("q c", trace["resid_post", index]),
         numbers={
             "attention_writes": _rms(trace["attn_out", index][-1]),

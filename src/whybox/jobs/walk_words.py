@@ -49,7 +49,7 @@ _WORDS: dict[str, tuple[str, str]] = {
     "logits.tied": ("the head is the embedding table itself (tied)", "输出头就是嵌入表本身（权重共享）"),
     "logits.own": ("the head is a table of its own", "输出头是单独的一张表"),
     "next": ("next token", "下一个 token"),
-    "next.note": ("the most probable is {token}", "概率最高的是 {token}"),
+    "next.note": ("the most probable is “{token}”", "概率最高的是“{token}”"),
 }  # fmt: skip
 
 

@@ -75,13 +75,14 @@ def yarn_magnitude(
     return _mscale(factor, 1.0), "0.1·ln(factor) + 1"
 
 
-def longrope_magnitude(factor: float, original: int, attention_factor: float | None = None) -> tuple[float, str]:
+def longrope_magnitude(context: int, original: int, attention_factor: float | None = None) -> tuple[float, str]:
     """LongRoPE's magnitude and its rule: as given, else √(1 + ln f / ln original) with f = context / original."""
     if attention_factor is not None:
         return attention_factor, "attention_factor, as given"
-    if factor <= 1:
+    if context <= original:
         return 1.0, "1, since the context is not extended"
-    return float(np.sqrt(1 + np.log(factor) / np.log(original))), "√(1 + ln(factor) / ln(original))"
+    extension = np.log(context / original) / np.log(original)
+    return float(np.sqrt(1 + extension)), "√(1 + ln(context/original) / ln(original))"
 
 
 def _mscale(factor: float, coefficient: float) -> float:

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 
 from rich import box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from whybox.report import sentences
-from whybox.report.document import Lang, NextDocument, SegmentRow, TokenRow, Tried, WhyDocument
+from whybox.report.document import Lang, NextDocument, SegmentRow, Stage, TokenRow, Tried, WhyDocument
 from whybox.report.numbers import number, percent
 from whybox.report.visible import calm, one_line, shortened, visible
 from whybox.report.words import say
@@ -36,7 +37,7 @@ def render_next(document: NextDocument, console: Console, lang: Lang) -> None:
         console.print(Text(calm(document.generated.text)))
     if document.stages:
         _heading(console, say("next.stages", lang))
-        console.print(_stage_table(document, console, lang))
+        _stages(document.stages, console, lang)
     for note in document.notes:
         console.print(Text(calm(note), style="dim"))
 
@@ -129,17 +130,40 @@ def _next_table(document: NextDocument, console: Console, lang: Lang) -> Table:
     return table
 
 
-def _stage_table(document: NextDocument, console: Console, lang: Lang) -> Table:
+def _stages(stages: tuple[Stage, ...], console: Console, lang: Lang) -> None:
+    """A paragraph per stage; the layers, which all say the same things, as one table."""
+    for place, stage in enumerate(stages, 1):
+        if stage.layer is None:
+            _stage(place, stage, console)
+        elif stage.layer == 0:
+            console.print(_layer_table([stage for stage in stages if stage.layer is not None], console, lang))
+
+
+def _stage(place: int, stage: Stage, console: Console) -> None:
+    head = Text(f"{place:>2}  ").append(calm(stage.name), style="bold")
+    console.print(head.append(f"  {calm(stage.site)}  {stage.shape}", style="dim"))
+    numbers = " · ".join(f"{_spoken(name)} {_counted(value)}" for name, value in stage.numbers.items())
+    for line in (numbers, calm(stage.note)):
+        if line:
+            console.print(Padding(Text(line), (0, 0, 0, 4)))
+
+
+def _layer_table(stages: list[Stage], console: Console, lang: Lang) -> Table:
     table = _table(console)
-    table.add_column("", justify="right")
-    table.add_column(say("next.stage", lang), overflow="fold")
-    table.add_column(say("next.shape", lang), overflow="fold", style="dim")
-    table.add_column(say("next.numbers", lang), overflow="fold")
-    for place, stage in enumerate(document.stages or (), 1):
-        numbers = ", ".join(f"{visible(name)} {number(value)}" for name, value in stage.numbers.items())
-        told = "\n".join(part for part in (numbers, calm(stage.note)) if part)
-        table.add_row(str(place), Text(f"{visible(stage.name)}\n{visible(stage.site)}"), Text(stage.shape), Text(told))
+    table.add_column(say("column.layer", lang), justify="right")
+    for name in stages[0].numbers:
+        table.add_column(_spoken(name), justify="right")
+    for stage in stages:
+        table.add_row(str(stage.layer), *(_counted(value) for value in stage.numbers.values()))
     return table
+
+
+def _spoken(name: str) -> str:
+    return calm(name.replace("_", " "))
+
+
+def _counted(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else number(value)
 
 
 def _verdict(document: WhyDocument, console: Console, lang: Lang) -> None:

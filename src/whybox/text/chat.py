@@ -15,11 +15,11 @@ from whybox.errors import PromptError, WhyboxError
 from whybox.text import sandbox
 from whybox.text.prompt import (
     Code,
+    Notice,
     Part,
     Prompt,
     SegmentKind,
     Stretch,
-    Warning,
     assemble,
     check_names,
     control_warnings,
@@ -283,21 +283,19 @@ def _between_controls(tokenizer: Tokenizer, plain: str, start: int, end: int) ->
     yield place, end
 
 
-def _not_typed(plain: str, stretches: Sequence[Stretch]) -> Iterator[Warning]:
+def _not_typed(plain: str, stretches: Sequence[Stretch]) -> Iterator[Notice]:
     for stretch in stretches:
         if stretch.kind is SegmentKind.TEMPLATE and stretch.name.startswith("not typed"):
             span = (stretch.start, stretch.end)
-            yield Warning(
-                Code.NOT_TYPED, f"not typed by the user, added by the template: {plain[slice(*span)]!r}", span
-            )
+            yield Notice(Code.NOT_TYPED, f"not typed by the user, added by the template: {plain[slice(*span)]!r}", span)
 
 
-def _about_date(dated: bool) -> Iterator[Warning]:
+def _about_date(dated: bool) -> Iterator[Notice]:
     if dated:
         message = f"the template writes today's date; it is given {sandbox.TODAY:%d %B %Y} on every day"
-        yield Warning(Code.FROZEN_DATE, message)
+        yield Notice(Code.FROZEN_DATE, message)
 
 
-def _about_bos(tokenizer: Tokenizer, first: int | None) -> Iterator[Warning]:
+def _about_bos(tokenizer: Tokenizer, first: int | None) -> Iterator[Notice]:
     if tokenizer.add_bos and first != tokenizer.bos:
-        yield Warning(Code.BOS, "the template writes no BOS, although raw text gets one; none was added")
+        yield Notice(Code.BOS, "the template writes no BOS, although raw text gets one; none was added")

@@ -8,6 +8,8 @@ from typing import Any
 import tokenizers
 
 from whybox.errors import FormatError, UnsupportedError
+from whybox.formats.folder import inside
+from whybox.formats.json_text import read_object
 from whybox.text.blueprint import Blueprint, Specials, stop_ids
 from whybox.text.codec import LibraryCodec
 from whybox.text.vocabulary import Control, Spelling, Vocabulary, looks_like_control
@@ -18,12 +20,12 @@ _ROLES = ("bos_token", "eos_token", "pad_token", "unk_token")
 
 def read(folder: Path) -> Blueprint:
     """The blueprint of a folder. UnsupportedError without tokenizer.json; FormatError for a file that is no JSON."""
-    if not (folder / "tokenizer.json").is_file():
+    if _file(folder, "tokenizer.json") is None:
         raise UnsupportedError(
             f"{folder} has no tokenizer.json",
             "make one: transformers.AutoTokenizer.from_pretrained(FOLDER).save_pretrained(FOLDER)",
         )
-    document, config = _json(folder / "tokenizer.json"), _json(folder / "tokenizer_config.json")
+    document, config = _checked(folder), _json(folder, "tokenizer_config.json")
     names = _special_names(folder, config)
     vocabulary = _vocabulary(document, folder)
     ids = {role: _id_of(names.get(role), vocabulary) for role in _ROLES}
@@ -38,33 +40,64 @@ def read(folder: Path) -> Blueprint:
     return Blueprint(vocabulary, _codec(document, vocabulary), specials, _template(folder, config), names)
 
 
+def _checked(folder: Path) -> Json:
+    """tokenizer.json, if it has the parts that are read here."""
+    document, path = _json(folder, "tokenizer.json"), folder / "tokenizer.json"
+    match document:
+        case {"model": {"vocab": dict() | list()}}:
+            pass
+        case _:
+            raise FormatError(path, "model.vocab", "a table of tokens", "none")
+    for number, token in enumerate(document.get("added_tokens") or []):
+        match token:
+            case {"content": str(), "id": int()}:
+                pass
+            case _:
+                raise FormatError(path, f"added_tokens[{number}]", "content and id", repr(token)[:60])
+    return document
+
+
 def _codec(document: Json, vocabulary: Vocabulary) -> LibraryCodec:
     """The document's own tokenizer without control tokens and without the post-processor that adds specials."""
     plain = document | {"post_processor": None, "truncation": None, "padding": None}
-    plain["added_tokens"] = [t for t in document.get("added_tokens", []) if t["id"] not in vocabulary.control_ids]
+    plain["added_tokens"] = [t for t in document.get("added_tokens") or [] if t["id"] not in vocabulary.control_ids]
     plain["model"] = _hide_controls(document["model"], vocabulary)
-    opening = tokenizers.Tokenizer.from_str(json.dumps(plain))
-    inside = _never_opening(plain)
+    opening = _library(plain)
+    later = _never_opening(document.get("pre_tokenizer"))
+    inside = opening
+    if later != document.get("pre_tokenizer"):
+        inside = _library(plain | {"pre_tokenizer": later})
     exact = vocabulary.spelling is Spelling.BYTE_LEVEL and document.get("normalizer") is None
-    later = opening if inside == plain else tokenizers.Tokenizer.from_str(json.dumps(inside))
-    return LibraryCodec(opening, later, vocabulary.token_bytes, exact)
+    return LibraryCodec(opening, inside, vocabulary.token_bytes, exact)
 
 
 def _hide_controls(model: Json, vocabulary: Vocabulary) -> Json:
     """The model's table with control tokens respelled as what no text holds; the unknown token keeps its name."""
-    hidden = {vocabulary.tokens[token]: f"\U0010ffff{token}" for token in vocabulary.control_ids}
+    table = model["vocab"]
+    pieces = table if isinstance(table, dict) else {piece for piece, _ in table}
+    hidden = {
+        text: f"\U0010ffff{token}" for token in vocabulary.control_ids if (text := vocabulary.tokens[token]) in pieces
+    }
     hidden.pop(str(model.get("unk_token")), None)
+    if not hidden:
+        return model
     for merge in model.get("merges") or []:
         hidden.pop("".join(merge if isinstance(merge, list) else merge.split(" ")), None)
-    table = model["vocab"]
     if isinstance(table, list):
         return model | {"vocab": [[hidden.get(piece, piece), score] for piece, score in table]}
     return model | {"vocab": {hidden.get(piece, piece): token for piece, token in table.items()}}
 
 
-def _never_opening(document: Json) -> Json:
-    """The same document for runs that do not open the prompt: a space that only the first run gets is left out."""
-    return json.loads(json.dumps(document), object_hook=lambda d: d | {"prepend_scheme": "never"} if _opens(d) else d)
+def _never_opening(part: Any) -> Any:
+    """The pre-tokenizer for runs that do not open the prompt: a space that only the first run gets is left out."""
+    match part:
+        case dict():
+            changed = {"prepend_scheme": "never"} if _opens(part) else {}
+            return {key: _never_opening(value) for key, value in part.items()} | changed
+        case list():
+            return [_never_opening(value) for value in part]
+        case _:
+            return part
 
 
 def _opens(part: Json) -> bool:
@@ -72,7 +105,7 @@ def _opens(part: Json) -> bool:
 
 
 def _vocabulary(document: Json, folder: Path) -> Vocabulary:
-    model, added = document["model"], document.get("added_tokens", [])
+    model, added = document["model"], document.get("added_tokens") or []
     table = model["vocab"]
     ids = table if isinstance(table, dict) else {piece: token for token, (piece, _) in enumerate(table)}
     ids = ids | {token["content"]: token["id"] for token in added}
@@ -109,15 +142,25 @@ def _types(part: object) -> Iterator[str]:
 
 
 def _adds_bos(document: Json, config: Json, bos: int) -> bool:
-    """An explicit `add_bos_token` wins; otherwise what the document's own post-processor does."""
+    """An explicit `add_bos_token` wins; otherwise what the document's own post-processor does around one word."""
     stated = config.get("add_bos_token")
     if isinstance(stated, bool):
         return stated
-    return tokenizers.Tokenizer.from_str(json.dumps(document)).encode("a").ids[:1] == [bos]
+    word = {"type": "WordLevel", "vocab": {"a": 2**31}, "unk_token": "a"}
+    frame: Json = {"version": "1.0", "model": word, "added_tokens": []}
+    library = _library(frame | {"post_processor": document.get("post_processor")})
+    return library.encode("a").ids[:1] == [bos]
+
+
+def _library(document: Json) -> tokenizers.Tokenizer:
+    try:
+        return tokenizers.Tokenizer.from_str(json.dumps(document))
+    except Exception as error:  # the library raises bare Exception
+        raise UnsupportedError(f"tokenizer.json cannot be read by the tokenizers library: {error}") from error
 
 
 def _special_names(folder: Path, config: Json) -> dict[str, str]:
-    written = _json(folder / "special_tokens_map.json") | config
+    written = _json(folder, "special_tokens_map.json") | config
     names = {role: _text_of(written.get(role)) for role in _ROLES}
     return {role: text for role, text in names.items() if text is not None}
 
@@ -132,15 +175,15 @@ def _id_of(name: str | None, vocabulary: Vocabulary) -> int | None:
 
 
 def _generation_ends(folder: Path) -> list[int]:
-    ends = _json(folder / "generation_config.json").get("eos_token_id")
+    ends = _json(folder, "generation_config.json").get("eos_token_id")
     return [end for end in (ends if isinstance(ends, list) else [ends]) if isinstance(end, int)]
 
 
 def _template(folder: Path, config: Json) -> str | None:
     """The file `chat_template.jinja` wins over the config; among several named templates `default` is meant."""
-    file = folder / "chat_template.jinja"
-    if file.is_file():
-        return file.read_text(encoding="utf-8")
+    file = _file(folder, "chat_template.jinja")
+    if file is not None:
+        return _text(file)
     stated = config.get("chat_template")
     if isinstance(stated, list):
         stated = {entry.get("name"): entry.get("template") for entry in stated if isinstance(entry, Mapping)}
@@ -149,14 +192,20 @@ def _template(folder: Path, config: Json) -> str | None:
     return stated if isinstance(stated, str) else None
 
 
-def _json(path: Path) -> Json:
-    """A JSON object, empty where the file does not exist."""
-    if not path.is_file():
-        return {}
+def _text(file: Path) -> str:
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise FormatError(path, "text", "JSON", str(error)) from None
-    if not isinstance(document, dict):
-        raise FormatError(path, "text", "a JSON object", type(document).__name__)
-    return document
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(file, "text", "UTF-8", str(error)) from None
+
+
+def _json(folder: Path, name: str) -> Json:
+    """The JSON object in a file of the folder, empty where there is no such file."""
+    file = _file(folder, name)
+    return {} if file is None else dict(read_object(file, name))
+
+
+def _file(folder: Path, name: str) -> Path | None:
+    """A file of the folder, never one that a link leads to elsewhere."""
+    there = (folder / name).exists() or (folder / name).is_symlink()
+    return inside(folder, name, name) if there else None

@@ -120,10 +120,11 @@ def _word_piece(metadata: Metadata) -> Blueprint:
 def _blueprint(
     metadata: Metadata, vocabulary: Vocabulary, codec: Codec, add_bos: bool, notes: tuple[str, ...] = ()
 ) -> Blueprint:
-    bos, eos, pad, unknown, eot, eom = (
+    bos, cls, eos, pad, unknown, eot, eom = (
         token_id(metadata, f"{name}_token_id", len(vocabulary.tokens))
-        for name in ("bos", "eos", "padding", "unknown", "eot", "eom")
+        for name in ("bos", "cls", "eos", "padding", "unknown", "eot", "eom")
     )
+    bos = cls if bos is None else bos
     specials = Specials(
         bos=bos,
         eos=eos,

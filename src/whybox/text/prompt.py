@@ -1,5 +1,6 @@
 """A prompt as the model gets it: ids, the bytes of each, and named segments that share out the tokens."""
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +32,7 @@ class Code(StrEnum):
 
 
 @dataclass(frozen=True)
-class Warning:
+class Notice:
     """span: the characters of the prompt's text that it speaks of."""
 
     code: Code
@@ -104,7 +105,7 @@ class Prompt:
     segments: tuple[Segment, ...]
     text: str
     data: bytes
-    warnings: tuple[Warning, ...] = ()
+    warnings: tuple[Notice, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -124,7 +125,8 @@ class Prompt:
 
     def tokens_of_character(self, character: int) -> tuple[int, ...]:
         """Tokens that hold a part of one character of the text; a sum over the character adds them all."""
-        return tuple(i for i, t in enumerate(self.tokens) if t.span[0] <= character < t.span[1])
+        first = bisect_right(self.tokens, character, key=lambda token: token.span[1])
+        return tuple(range(first, bisect_right(self.tokens, character, key=lambda token: token.span[0])))
 
 
 def from_text(tokenizer: Tokenizer, text: str) -> Prompt:
@@ -180,7 +182,7 @@ def assemble(
     data: bytes,
     pieces: Sequence[Piece],
     stretches: Sequence[Stretch],
-    warnings: Iterable[Warning] = (),
+    warnings: Iterable[Notice] = (),
 ) -> Prompt:
     """A prompt from pieces and from stretches that cover the whole text in order."""
     seen = view(data)
@@ -217,14 +219,14 @@ def tokens_of(tokenizer: Tokenizer, pieces: Sequence[Piece], seen: View) -> tupl
     return tuple(tokens)
 
 
-def control_warnings(tokenizer: Tokenizer, text: str, stretches: Iterable[Stretch]) -> Iterator[Warning]:
+def control_warnings(tokenizer: Tokenizer, text: str, stretches: Iterable[Stretch]) -> Iterator[Notice]:
     """Where content spells a control token: it was kept as ordinary characters, another program may not do so."""
     for stretch in stretches:
         if stretch.kind is not SegmentKind.PART:
             continue
         for match in tokenizer.control_text(text[stretch.start : stretch.end]):
             span = (stretch.start + match.start, stretch.start + match.end)
-            yield Warning(
+            yield Notice(
                 Code.CONTROL_TEXT,
                 f"{stretch.name}: {text[slice(*span)]!r} would have become a control token; it is ordinary text here",
                 span,
@@ -282,28 +284,29 @@ def _share_out(tokens: Sequence[Token], stretches: Sequence[Stretch], seen: View
         start = end
 
 
-def _straddling(tokens: Sequence[Token], stretches: Sequence[Stretch]) -> Iterator[Warning]:
+def _straddling(tokens: Sequence[Token], stretches: Sequence[Stretch]) -> Iterator[Notice]:
     named = [stretch for stretch in stretches if stretch.kind is SegmentKind.PART and stretch.start < stretch.end]
-    for index, token in enumerate(tokens):
-        touched = [s.name for s in named if s.start < token.span[1] and token.span[0] < s.end]
-        for owner, other in pairwise(touched):
-            message = f"token {index} {token.label!r} lies in {owner} and in {other}; it counts for {touched[0]}"
-            yield Warning(Code.STRADDLE, message, token.span)
+    for before, after in pairwise(named):
+        index = bisect_left(tokens, before.end, key=lambda token: token.span[0]) - 1
+        if index >= 0 and tokens[index].span[1] > after.start:
+            token = tokens[index]
+            message = f"token {index} {token.label!r} lies in {before.name} and in {after.name}; the first one owns it"
+            yield Notice(Code.STRADDLE, message, token.span)
 
 
-def _without_tokens(segments: Sequence[Segment], stretches: Sequence[Stretch]) -> Iterator[Warning]:
+def _without_tokens(segments: Sequence[Segment], stretches: Sequence[Stretch]) -> Iterator[Notice]:
     empty = {segment.name for segment in segments if segment.start == segment.end}
     for stretch in stretches:
         if stretch.name in empty:
             reason = "is empty" if stretch.start == stretch.end else "is wholly inside a token of the part before it"
-            yield Warning(Code.NO_TOKENS, f"{stretch.name} {reason}: it owns no token", (stretch.start, stretch.end))
+            yield Notice(Code.NO_TOKENS, f"{stretch.name} {reason}: it owns no token", (stretch.start, stretch.end))
 
 
-def _bos_twice(tokenizer: Tokenizer, pieces: Sequence[Piece]) -> Iterator[Warning]:
+def _bos_twice(tokenizer: Tokenizer, pieces: Sequence[Piece]) -> Iterator[Notice]:
     count = 0
     for piece in pieces:
         if piece.id != tokenizer.bos:
             break
         count += 1
     if count > 1:
-        yield Warning(Code.BOS, f"the prompt starts with {count} BOS tokens (id {tokenizer.bos}); models expect one")
+        yield Notice(Code.BOS, f"the prompt starts with {count} BOS tokens (id {tokenizer.bos}); models expect one")

@@ -25,7 +25,7 @@ from jinja2.visitor import NodeTransformer
 from whybox.errors import PromptError, UnsupportedError
 
 TODAY = datetime(2024, 7, 26)  # every day is this day, so that the same messages give the same ids on any two days
-_MOST_STEPS, _MOST_SECONDS = 300_000, 5.0
+_MOST_STEPS, _MOST_SECONDS, _COST_OF_CALL = 300_000, 5.0, 10
 _MOST_TEMPLATE, _MOST_CHARACTERS, _MOST_IN_ALL = 1_000_000, 8_000_000, 64_000_000
 _MOST_NUMBER, _MOST_EXPONENT = 2**31, 32
 _FILTERS = frozenset((
@@ -143,10 +143,10 @@ class _Environment(ImmutableSandboxedEnvironment):
         return tree
 
     def call(self, context: Context, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
-        self._step()
+        self._step(_COST_OF_CALL)
         match obj:
             case BuiltinMethodType(__self__=str(text), __name__="replace"):
-                return self._replace(text, *args, **kwargs)
+                return self._replace(text, *args)
             case BuiltinMethodType(__self__=str(between), __name__="join"):
                 return self._join(args[0], between)
             case BuiltinMethodType(__self__=str() | bytes() | dict() | list() | tuple()) if (
@@ -176,8 +176,8 @@ class _Environment(ImmutableSandboxedEnvironment):
                 self._measure(_size(left) + _size(right))
         return super().call_binop(context, operator, left, right)
 
-    def _step(self) -> None:
-        self._steps += 1
+    def _step(self, cost: int = 1) -> None:
+        self._steps += cost
         if self._steps > _MOST_STEPS or time.monotonic() > self._deadline:
             raise _Refused(f"it does not end within {_MOST_STEPS:,} steps and {_MOST_SECONDS:g} seconds")
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from whybox.errors import PromptError
+from whybox.errors import PromptError, UnsupportedError
 from whybox.text import folder_tokenizer, gguf_tokenizer
 from whybox.text.blueprint import Blueprint
 from whybox.text.codec import Piece
@@ -104,9 +104,11 @@ class Tokenizer:
         if not text:
             return []
         run = self.blueprint.codec.pieces(text, opening)
-        assert not any(self.is_control(piece.id) and piece.id != self.unknown for piece in run), (
-            "a control id from text"
-        )
+        for piece in run:
+            if self.is_control(piece.id) and piece.id != self.unknown:
+                raise UnsupportedError(
+                    f"this tokenizer makes the control token {piece.id} from plain text {text[:40]!r}"
+                )
         return [Piece(piece.id, piece.start + place, piece.end + place) for piece in run]
 
 

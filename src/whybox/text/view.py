@@ -45,37 +45,17 @@ def view(data: bytes) -> View:
     last: list[int] = []
     whole: list[Range] = []
     length = 0
-    for piece in _pieces(data):
-        shown = piece.decode() if _valid(piece) else f"\\x{piece[0]:02X}"
+    for character in data.decode("utf-8", "surrogateescape"):  # a byte without a character comes as U+DC80 … U+DCFF
+        escaped = "\udc80" <= character <= "\udcff"
+        shown = f"\\x{ord(character) - 0xDC00:02X}" if escaped else character
+        width = 1 if escaped else len(character.encode())
         start = len(first)
-        first += [length] * len(piece)
+        first += [length] * width
         length += len(shown)
-        last += [length] * len(piece)
-        whole += [(start, start + len(piece))] * len(piece)
+        last += [length] * width
+        whole += [(start, start + width)] * width
         text.append(shown)
     return View("".join(text), tuple(first), tuple(last), tuple(whole))
-
-
-def _pieces(data: bytes) -> list[bytes]:
-    """Whole characters, and single bytes where there is none."""
-    found: list[bytes] = []
-    place = 0
-    while place < len(data):
-        try:
-            valid, stop = data[place:].decode(), len(data)
-        except UnicodeDecodeError as error:
-            stop = place + error.start
-            valid = data[place:stop].decode()
-        found += [character.encode() for character in valid]
-        if stop < len(data):
-            found.append(data[stop : stop + 1])
-            stop += 1
-        place = stop
-    return found
-
-
-def _valid(piece: bytes) -> bool:
-    return len(piece) > 1 or piece[0] < 0x80
 
 
 def readable(text: str) -> str:

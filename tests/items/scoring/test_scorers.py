@@ -1,13 +1,18 @@
 """Outcomes beyond right and not right: which candidate, which span, hedged, abstained, cut off; and any text at all."""
 
+import pickle
+from time import perf_counter
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whybox.errors import CaseError
+from whybox.items.lenient import is_number
 from whybox.items.scoring import (
     AbstainScorer,
     Scorer,
+    Table,
     choice_scorer,
     name_scorer,
     number_scorer,
@@ -39,6 +44,11 @@ TIAN = number_scorer("7天", ["30天"])
         ("30 days is wrong. 7 days.", "right", "7 days", "7 days"),
         ("The documents do not say.", "abstain", None, "do not say"),
         ("It is blue.", "invalid", None, None),
+        ("within seven (7) days", "right", "7 days", "7) days"),
+        ("within 7 (seven) days", "right", "7 days", "seven) days"),
+        ("There is no information about refunds.", "abstain", None, "no information"),
+        ("I cannot help with that.", "abstain", None, "cannot help"),
+        ("not 30, not 14, but 7 days", "right", "7 days", "7 days"),
         ("７\u200b days", "right", "7 days", "７\u200b days"),
     ],
 )
@@ -129,6 +139,29 @@ def test_an_unlisted_unit_stands_for_itself() -> None:
     assert scorer.score("It keeps 7 boxes.").outcome == "invalid"
 
 
+@pytest.mark.parametrize("table", tables(), ids=lambda table: table.name)
+def test_scorers_travel_to_other_processes(table: Table) -> None:
+    there = pickle.loads(pickle.dumps(table.scorer))
+    for text in (*table.must, *table.must_not):
+        assert there.score(text) == table.scorer.score(text)
+
+
+@pytest.mark.parametrize(
+    ("answer", "number"),
+    [
+        ("7 days", True),
+        ("七天", True),
+        ("-3", True),
+        ("$7", True),
+        ("K7Q-19", False),
+        ("Room 7", False),
+        ("Paris", False),
+    ],
+)
+def test_is_number(answer: str, number: bool) -> None:
+    assert is_number(answer) == number
+
+
 SCORERS = [table.scorer for table in tables()]
 FRAGMENTS = st.sampled_from(
     [
@@ -155,6 +188,7 @@ FRAGMENTS = st.sampled_from(
 TEXTS = st.one_of(st.text(), st.lists(st.one_of(FRAGMENTS, st.text(max_size=3)), max_size=24).map("".join))
 
 
+@settings(deadline=None)
 @given(text=TEXTS, scorer=st.sampled_from(SCORERS), cut=st.sampled_from([None, "stop", "length"]))
 def test_any_text_gets_an_outcome_and_spans_stay_inside(text: str, scorer: Scorer, cut: str | None) -> None:
     score = scorer.score(text, cut)
@@ -165,9 +199,21 @@ def test_any_text_gets_an_outcome_and_spans_stay_inside(text: str, scorer: Score
     assert (score.outcome == "wrong") <= (score.candidate is not None)
 
 
+@settings(deadline=None)
 @given(value=st.integers(0, 10**6), other=st.integers(0, 10**6), tail=st.sampled_from(["", ".", " only.", "\n"]))
 def test_a_number_matches_exactly_itself(value: int, other: int, tail: str) -> None:
     scorer = number_scorer(f"{value} days")
     assert scorer.score(f"It takes {value} days{tail}").outcome == "right"
     assert scorer.score(f"It takes {value:,} days{tail}").outcome == "right"
     assert scorer.score(f"It takes {other} days{tail}").right == (other == value)
+
+
+@pytest.mark.parametrize(
+    "unit", ["7 days ", "not 7 days or 30 days ", "7天或30天", "e" + "\u0301" * 50, "A or B, ", "{", "~~*"]
+)
+def test_endless_repetition_stays_cheap(unit: str) -> None:
+    text = unit * (8_000 // len(unit))
+    for table in tables():
+        start = perf_counter()
+        table.scorer.score(text)
+        assert perf_counter() - start < 4.0, table.name  # quadratic work takes far longer

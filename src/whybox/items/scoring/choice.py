@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from whybox.errors import CaseError
 from whybox.items.scoring.folding import Folded, fold
@@ -86,7 +87,7 @@ def choice_scorer(
 
 def _content_finder(contents: Mapping[str, str]) -> Callable[[Folded], list[Mention]]:
     if not contents:
-        return lambda folded: []
+        return _find_nothing
     by_content = {content: label for label, content in contents.items()}
     if len(by_content) < len(contents):
         raise CaseError("answer.options: expected different contents, found the same twice", "Change one option.")
@@ -94,7 +95,17 @@ def _content_finder(contents: Mapping[str, str]) -> Callable[[Folded], list[Ment
         find = number_scorer(*_parted(by_content)).find
     except CaseError:
         find = word_scorer(*_parted(by_content)).find
-    return lambda folded: [Mention(by_content[m.candidate], m.start, m.end) for m in find(folded)]
+    return partial(_find_labels, find=find, by_content=by_content)
+
+
+def _find_nothing(folded: Folded) -> list[Mention]:
+    return []
+
+
+def _find_labels(
+    folded: Folded, find: Callable[[Folded], list[Mention]], by_content: Mapping[str, str]
+) -> list[Mention]:
+    return [Mention(by_content[m.candidate], m.start, m.end) for m in find(folded)]
 
 
 def _parted(by_content: Mapping[str, str]) -> tuple[str, list[str]]:

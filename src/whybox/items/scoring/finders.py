@@ -1,12 +1,13 @@
 """How one known candidate is found in folded text: as a number with a unit, a name, a code, or a phrase."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 
 from whybox.errors import CaseError
-from whybox.items.scoring.folding import fold_text, is_han, stands_alone
+from whybox.items.scoring.folding import Folded, fold_text, stands_alone
 from whybox.items.scoring.quantities import Quantity, find_quantities
 from whybox.items.scoring.score import Mention
 from whybox.items.scoring.units import Unit, unit_named
@@ -16,7 +17,7 @@ CHINESE_KINDS = ("仓库", "办公室", "站", "所", "型")
 # What may follow a bare Chinese name; any other character would make it another word (维岚山).
 _PARTICLES = "的是和与或在有也都里中把将为会能可说称及并、"
 _QUOTES = "[\"'“”‘’「」『』《》]*"
-_BARE_LINE = re.compile(r"[\W_]*(?:(?:the |final )*answer(?: is)?|答案)?[是为为\W_]*")
+_BARE_LINE = re.compile(r"[\W_]*(?:(?:the |final )*answer(?: is)?|答案)?[是为\W_]*")
 
 
 @dataclass(frozen=True)
@@ -39,25 +40,25 @@ class NumberCandidate:
         rest = folded[number.end :].strip(" .") if number.unit is None else number.unit
         return cls(written, number.value, unit_named(rest) if rest else None)
 
-    def is_met_by(self, quantity: Quantity, bare: bool) -> bool:
+    def is_met_by(self, quantity: Quantity, text: str) -> bool:
         """Same value, and the same unit; a bare number is enough where it is all that its line says."""
         if quantity.value != self.value:
             return False
         if self.unit is None:
             return quantity.unit != "percent"
-        return quantity.unit == self.unit.name or (quantity.unit is None and bare)
+        return quantity.unit == self.unit.name or (quantity.unit is None and _is_bare(text, quantity))
 
 
-def find_numbers(text: str, candidates: Sequence[NumberCandidate], words: bool) -> list[Mention]:
+def find_numbers(folded: Folded, candidates: Sequence[NumberCandidate], words: bool) -> list[Mention]:
     """Mentions of numeric candidates. A range counts only if both its ends are candidates."""
     extra = [candidate.unit for candidate in candidates if candidate.unit is not None]
     values = {candidate.value for candidate in candidates}
     return [
         Mention(candidate.written, quantity.start, quantity.end)
-        for quantity in find_quantities(text, words, extra)
+        for quantity in find_quantities(folded.text, words, extra)
         if quantity.partner is None or quantity.partner in values
         for candidate in candidates
-        if candidate.is_met_by(quantity, _is_bare(text, quantity))
+        if candidate.is_met_by(quantity, folded.text)
     ]
 
 
@@ -68,15 +69,15 @@ def _is_bare(text: str, quantity: Quantity) -> bool:
     return bool(_BARE_LINE.fullmatch(before)) and not re.search(r"\w", behind)
 
 
-def find_names(text: str, names: Sequence[str]) -> list[Mention]:
+def find_names(folded: Folded, names: Sequence[str]) -> list[Mention]:
     """Mentions of names, with or without their kind word: `the Velmora depot`, `“维岚”仓库`."""
     patterns = {name: _name_pattern(name, names) for name in names}
     found = (
         Mention(name, match.start(), match.end())
         for name, pattern in patterns.items()
-        for match in pattern.finditer(text)
+        for match in pattern.finditer(folded.text)
     )
-    return longest(mention for mention in found if stands_alone(text, mention.start, mention.end))
+    return longest(mention for mention in found if stands_alone(folded.text, mention.start, mention.end))
 
 
 def _name_pattern(name: str, names: Sequence[str]) -> re.Pattern[str]:
@@ -98,16 +99,22 @@ def split_kind(name: str) -> tuple[str, str]:
     return (base, last) if base and last in ENGLISH_KINDS else (folded, "")
 
 
-def find_phrases(text: str, phrases: Sequence[str]) -> list[Mention]:
+def find_phrases(folded: Folded, phrases: Sequence[str]) -> list[Mention]:
     """Mentions of words or phrases, whole and in their order, any blanks between them."""
     return longest(
         Mention(phrase, match.start(), match.end())
         for phrase in phrases
-        for match in _phrase_pattern(phrase).finditer(text)
-        if match.end() > match.start() and stands_alone(text, match.start(), match.end())
+        for match in _phrase_pattern(phrase).finditer(folded.text)
+        if match.end() > match.start() and stands_alone(folded.text, match.start(), match.end())
     )
 
 
+def find_forms(folded: Folded, by_form: Mapping[str, str]) -> list[Mention]:
+    """Mentions of candidates that have several forms; `by_form`: form → candidate."""
+    return [Mention(by_form[m.candidate], m.start, m.end) for m in find_phrases(folded, tuple(by_form))]
+
+
+@lru_cache(maxsize=4096)
 def _phrase_pattern(phrase: str) -> re.Pattern[str]:
     return re.compile(_spaced(fold_text(phrase).strip().rstrip(".。")) or r"(?!)")
 
@@ -116,29 +123,39 @@ def _spaced(folded: str) -> str:
     return r"\s+".join(re.escape(word) for word in folded.split())
 
 
-def find_codes(text: str, codes: Sequence[str]) -> list[Mention]:
+def find_codes(folded: Folded, codes: Sequence[str]) -> list[Mention]:
     """Mentions of codes: exact signs, and no hyphen or underscore that would make them longer."""
-    return [m for m in find_phrases(text, codes) if not _is_continued(text, m.start, m.end)]
+    return [m for m in find_phrases(folded, codes) if not _is_continued(folded.text, m.start, m.end)]
 
 
 def _is_continued(text: str, start: int, end: int) -> bool:
     return bool(re.search(r"[^\W_][-_]\Z", text[:start][-2:]) or re.match(r"[-_][^\W_]", text[end:]))
 
 
-def longest(mentions: Iterable[Mention]) -> list[Mention]:
-    """Mentions that are not part of a longer one (`New York` inside `New York State`)."""
-    kept = list(mentions)
+_INTRODUCED = re.compile(r"(?:\A|\b(?:is|symbol)|[:(\"“]|[是为])[ \t]*[\"“(]*\Z")
+
+
+def find_symbols(folded: Folded, symbols: Sequence[str]) -> list[Mention]:
+    """Mentions of symbols in exactly their case: at the start, or introduced by `is`, a colon, a bracket, 是.
+
+    He, In and As are words too; at the start they count only where the line ends behind them.
+    """
     return [
-        m
-        for m in kept
-        if not any(
-            other.start <= m.start and m.end <= other.end and other.end - other.start > m.end - m.start
-            for other in kept
-            if other.candidate != m.candidate
-        )
+        mention
+        for mention in find_phrases(folded, symbols)
+        if "".join(folded.written(i) for i in range(mention.start, mention.end)) == mention.candidate
+        and _INTRODUCED.search(folded.text[max(0, mention.start - 12) : mention.start].lstrip("\n"))
+        and (mention.start > 0 or not re.match(r"[ \t]+\w", folded.text[mention.end :]))
     ]
 
 
-def is_bare_han(text: str) -> bool:
-    """Whether a text consists of Chinese characters only."""
-    return bool(text) and all(is_han(letter) for letter in text)
+def longest(mentions: Iterable[Mention]) -> list[Mention]:
+    """Mentions that are not part of a longer one (`New York` inside `New York State`)."""
+    kept: list[Mention] = []
+    widest: Mention | None = None
+    for mention in sorted(mentions, key=lambda mention: (mention.start, -mention.end)):
+        if widest is not None and mention.end <= widest.end and mention.candidate != widest.candidate:
+            continue
+        kept.append(mention)
+        widest = mention if widest is None or mention.end > widest.end else widest
+    return kept

@@ -7,7 +7,7 @@ NFKC would melt into a neighbouring number (7½ → 71⁄2, 7² → 72, ⒈7 →
 import re
 import unicodedata
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 CJK = r"\u2e80-\u2fff\u3001-\u303f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff0c“”‘’"
 HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -24,6 +24,11 @@ _MARKS = re.compile(
     r"|^[ \t]*(?:#+|>)[ \t]*",
     re.MULTILINE,
 )
+# $7$ is a formula, $7 a price; \text{…} and \boxed{…} only dress what they hold.
+_FORMULA = re.compile(r"\$[^$\n]{1,80}\$(?![0-9])")
+_FORMULA_MARKS = re.compile(r"\\(?:text|textbf|mathrm|boxed)\{")
+# Letters behind a cluster of this length are judged by its end alone; endless accents stay cheap.
+_LONGEST = 32
 _CJK_BLANK = re.compile(rf"(?<=[{CJK}])[ \t]+(?=[{CJK}])")
 
 
@@ -44,22 +49,25 @@ class Folded:
         """The original characters behind one folded character, case as written."""
         return self.original[self.starts[index] : self.ends[index]]
 
-    def without(self, pattern: re.Pattern[str], blank: bool = False) -> "Folded":
-        """The same text with every match removed, or shrunk to one blank."""
-        kept: list[int] = []
-        replaced: set[int] = set()
-        at = 0
-        for match in pattern.finditer(self.text):
-            kept.extend(range(at, match.start()))
-            if blank and match.end() > match.start():
-                replaced.add(match.start())
-                kept.append(match.start())
-            at = match.end()
-        kept.extend(range(at, len(self.text)))
+    def without(self, pattern: re.Pattern[str]) -> "Folded":
+        """The same text with every match removed."""
+        gone = {i for match in pattern.finditer(self.text) for i in range(*match.span())}
+        return self._kept([i for i in range(len(self.text)) if i not in gone])
+
+    def without_ends(self, pattern: re.Pattern[str]) -> "Folded":
+        """The same text with the first and last character of every match removed, as of a pair of signs."""
+        gone = {i for match in pattern.finditer(self.text) for i in (match.start(), match.end() - 1)}
+        return self._kept([i for i in range(len(self.text)) if i not in gone])
+
+    def blanked(self, pattern: re.Pattern[str]) -> "Folded":
+        """The same text with every match turned into blanks."""
+        return replace(self, text=pattern.sub(lambda match: " " * len(match[0]), self.text))
+
+    def _kept(self, indices: list[int]) -> "Folded":
         return Folded(
-            "".join(" " if i in replaced else self.text[i] for i in kept),
-            tuple(self.starts[i] for i in kept),
-            tuple(self.ends[i] for i in kept),
+            "".join(self.text[i] for i in indices),
+            tuple(self.starts[i] for i in indices),
+            tuple(self.ends[i] for i in indices),
             self.original,
         )
 
@@ -75,7 +83,8 @@ def fold(text: str) -> Folded:
         starts.extend([start] * len(piece))
         ends.extend([end] * len(piece))
     raw = Folded("".join(letters), tuple(starts), tuple(ends), text)
-    return raw.without(_STRUCK, blank=True).without(_MARKS).without(_CJK_BLANK)
+    plain = raw.blanked(_STRUCK).without(_MARKS).without_ends(_FORMULA).without(_FORMULA_MARKS)
+    return plain.without(_CJK_BLANK)
 
 
 def fold_text(text: str) -> str:
@@ -87,7 +96,7 @@ def _clusters(text: str) -> Iterator[tuple[int, int]]:
     """Shortest pieces that normalise independently of each other: a letter with its accents, a Hangul syllable."""
     start = 0
     for i in range(1, len(text)):
-        if not _melts(text[start:i], text[i]):
+        if not _melts(text[max(start, i - _LONGEST) : i], text[i]):
             yield start, i
             start = i
     if text:

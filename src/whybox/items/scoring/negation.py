@@ -19,14 +19,17 @@ _JOINED = re.compile(r"[\s,，、/]*(?:or|and|nor|或者?|和|与|及)?\s*(?:the
 _DENIED_BEHIND = re.compile(
     r"[\s\"”’)]*(?:(?:is|are|was|were|'s)\s+(?:wrong|incorrect|false|not (?:right|correct|true|the answer))\b"
     r"|(?:isn't|aren't|wasn't)\s+(?:right|correct|true|the answer)\b"
-    r"|[是都]*(?:错的?|不对|不正确|错误)(?!过))"
+    r"|[是都]*(?:错[的误了]|不对|不正确))"
 )
+
+# No scope reaches further back than this; it keeps endless repetitions cheap.
+_FURTHEST = 200
 
 Span = tuple[int, int]
 
 
 def is_negated(text: str, mention: Span, others: Sequence[Span]) -> bool:
-    """Whether the mention at [start, end) of folded text is denied; `others` are the other mentions in the text."""
+    """Whether the mention at [start, end) of folded text is denied; `others` are the mentions just before."""
     start, end = mention
     if _DENIED_BEHIND.match(text, end):
         return True
@@ -37,8 +40,9 @@ def is_negated(text: str, mention: Span, others: Sequence[Span]) -> bool:
 
 def clause_start(text: str, at: int) -> int:
     """Where the clause that holds position `at` begins."""
-    ends = [match.end() for match in _CLAUSE_END.finditer(text, 0, at)]
-    return ends[-1] if ends else 0
+    window = max(0, at - _FURTHEST)
+    ends = [match.end() for match in _CLAUSE_END.finditer(text, window, at)]
+    return ends[-1] if ends else window
 
 
 def _scope_start(text: str, start: int, others: Sequence[Span]) -> int:

@@ -20,6 +20,8 @@ _JOIN = re.compile(
     r"\s*(?:,?\s*(?:or|and|to|but|till|through)|,|/|-|~|、|，|或者?|和|与|至|到|而不是|还是)\s*(?:not\s+)?"
 )
 _RANGE = re.compile(r"\s*(?:-|~|to|till|through|至|到)\s*")
+# Behind a hyphenated word the digits belong to its name: covid-19, K7Q-19.
+_COMPOUND = re.compile(r"(?=[^\W_]*[a-z])[a-z0-9]+-\Z")
 _BETWEEN = re.compile(r"(?:\bbetween|介于|在)\s*$")
 
 
@@ -52,9 +54,11 @@ def _digit_runs(text: str) -> Iterator[Quantity]:
     for match in _RUN.finditer(text):
         start, end = match.span()
         value = _plain_value(match[0])
-        if value is None or _is_inside_word(text, start):
+        if value is None or _is_inside_word(text, start) or _COMPOUND.search(text[max(0, start - 24) : start]):
             continue
-        negative = text[:start].endswith("-") and not (start > 1 and _carries_hyphen(text[start - 2]))
+        negative = text.startswith("-", max(0, start - 1), start) and not (
+            start > 1 and _carries_hyphen(text[start - 2])
+        )
         yield Quantity(-value if negative else value, None, start - negative, end)
 
 
@@ -86,14 +90,15 @@ def _with_unit(text: str, number: Quantity, after: re.Pattern[str], names: dict[
     """The number with the unit behind or before it; None if it turns out to be part of something longer."""
     unit = after.match(text, number.end)
     if unit is not None:
-        if unit["other"] == "日" and text[: number.start].endswith("月"):  # a date, not a duration
+        if unit["other"] == "日" and text[number.start - 1 : number.start] == "月":  # a date, not a duration
             return None
         return replace(number, unit=names[unit["latin"] or unit["other"]], end=unit.end())
     if _is_longer(text, number):
         return None
+    before = text[max(0, number.start - 8) : number.start].rstrip(" ")
     for known in UNITS:
         for sign in known.before:
-            if text[: number.start].rstrip(" ").endswith(sign):
+            if before.endswith(sign):
                 return replace(number, unit=known.name, start=text.rindex(sign, 0, number.start))
     return number
 
@@ -115,7 +120,7 @@ def _joined(text: str, found: list[Quantity]) -> list[Quantity]:
         gap = text[left.end : right.start]
         if right.unit is not None and left.unit is None and _JOIN.fullmatch(gap):
             found[i] = left = replace(left, unit=right.unit)
-        between = gap.strip() in ("and", "和", "与") and _BETWEEN.search(text, 0, left.start)
+        between = gap.strip() in ("and", "和", "与") and _BETWEEN.search(text[max(0, left.start - 16) : left.start])
         if left.unit == right.unit and (between or _RANGE.fullmatch(gap)):
             found[i] = replace(left, partner=right.value)
             found[i + 1] = replace(right, partner=left.value)

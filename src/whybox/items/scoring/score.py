@@ -15,6 +15,10 @@ Flag = Literal["truncated", "no-content", "fenced", "answer-line", "content-only
 _ANSWER_LINE = re.compile(r"(?:\banswer|答案)[ \t]*(?:是|为|is)?[ \t]*:[ \t]*\n?[^\n]*")
 
 
+# How many mentions back a list such as "not 7, 14 or 30" may reach.
+_NEAR = 8
+
+
 @dataclass(frozen=True)
 class Score:
     """One scored answer. `span`: character offsets in the original text of what decided; `candidate`: what it was."""
@@ -65,9 +69,9 @@ def decide(folded: Folded, mentions: Sequence[Mention], right: str) -> Score:
 
 def asserted_mentions(text: str, mentions: Sequence[Mention]) -> list[Mention]:
     """The mentions outside every negation scope, in order."""
-    spans = [(mention.start, mention.end) for mention in mentions]
-    kept = [m for m in mentions if not is_negated(text, (m.start, m.end), [s for s in spans if s != (m.start, m.end)])]
-    return sorted(kept, key=lambda mention: (mention.start, -mention.end))
+    ordered = sorted(mentions, key=lambda mention: (mention.start, -mention.end))
+    spans = [(mention.start, mention.end) for mention in ordered]
+    return [m for i, m in enumerate(ordered) if not is_negated(text, spans[i], spans[max(0, i - _NEAR) : i])]
 
 
 def on_answer_line(text: str, mentions: Sequence[Mention]) -> list[Mention]:

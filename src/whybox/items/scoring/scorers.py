@@ -6,6 +6,7 @@ Each finds its known candidates in the folded text and lets `decide` choose. Non
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from whybox.items.scoring import finders
 from whybox.items.scoring.folding import Folded, fold
@@ -33,25 +34,38 @@ class CandidateScorer:
 def number_scorer(right: str, others: Sequence[str] = (), words: bool = True) -> CandidateScorer:
     """Values with units. `words`: whether `seven` and 七 are read. CaseError when a candidate holds no number."""
     candidates = [finders.NumberCandidate.parse(written) for written in (right, *others)]
-    return CandidateScorer(right, tuple(others), lambda f: finders.find_numbers(f.text, candidates, words))
+    return CandidateScorer(right, tuple(others), partial(finders.find_numbers, candidates=candidates, words=words))
 
 
 def name_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
     """Names of places, offices, devices; the kind word may be left out."""
     names = (right, *others)
-    return CandidateScorer(right, tuple(others), lambda f: finders.find_names(f.text, names))
+    return CandidateScorer(right, tuple(others), partial(finders.find_names, names=names))
 
 
 def code_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
     """Codes such as K7Q-19, exact to the sign."""
     codes = (right, *others)
-    return CandidateScorer(right, tuple(others), lambda f: finders.find_codes(f.text, codes))
+    return CandidateScorer(right, tuple(others), partial(finders.find_codes, codes=codes))
 
 
 def word_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
     """Whole words or phrases."""
     phrases = (right, *others)
-    return CandidateScorer(right, tuple(others), lambda f: finders.find_phrases(f.text, phrases))
+    return CandidateScorer(right, tuple(others), partial(finders.find_phrases, phrases=phrases))
+
+
+def forms_scorer(right: Sequence[str], others: Sequence[Sequence[str]] = ()) -> CandidateScorer:
+    """Whole phrases, each candidate in several forms (Kyiv, Kiev); the first form names it."""
+    by_form = {form: forms[0] for forms in (right, *others) for form in forms}
+    names = tuple(forms[0] for forms in others)
+    return CandidateScorer(right[0], names, partial(finders.find_forms, by_form=by_form))
+
+
+def symbol_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
+    """Element symbols, in their own case (`Co`, not `CO`); inside a sentence only where it introduces them."""
+    symbols = (right, *others)
+    return CandidateScorer(right, tuple(others), partial(finders.find_symbols, symbols=symbols))
 
 
 @dataclass(frozen=True)
@@ -73,11 +87,36 @@ class AbstainScorer:
                 return finished(plain, finish_reason)
 
 
+_DENIED_PREMISE = re.compile(
+    r"\b(?:did|does|do|has|have|was|were|is)(?:n't| not) (?:actually |really |been )?(?:close|closed|shut)\b"
+    r"|\b(?:no mention|no record|no evidence) of\b|(?:没有|并未|未)(?:停用|关闭)"
+)
+
+
+@dataclass(frozen=True)
+class FalsePremiseScorer:
+    """For "why did X close" where X never closed: right when the text declines or denies, wrong when it plays along."""
+
+    def score(self, text: str | None, finish_reason: str | None = None) -> Score:
+        if text is None:
+            return NO_CONTENT
+        folded = fold(text)
+        plain = without_candidate(folded)
+        denied = _DENIED_PREMISE.search(folded.text)
+        if plain.outcome == "abstain":
+            return replace(plain, outcome="right", candidate="abstain")
+        if denied is not None:
+            return Score("right", "denied", folded.span(*denied.span()))
+        if finish_reason == "length" or not folded.text.strip():
+            return finished(plain, finish_reason)
+        return Score("wrong", "premise accepted", (0, len(text)))
+
+
 _ENGLISH_YES_NO = re.compile(
-    r"(?:(?:the |final )*answer(?: is)?[ :]*)?[\"“(]*(?P<said>yes|yeah|yep|no|nope)[\")”]*(?: indeed| sir)?"
+    r"(?:(?:the |final )*answer(?: is)?[ :]*)?[\"“(]*(?P<said>yes|yeah|yep|no|nope)[\")”]*(?: indeed| sir)?(?: -.*)?"
 )
 _CHINESE_NO = re.compile(
-    r"(?:不可以|不能|不行|不是|不会|不需要|不用|不允许|不对|没有|否|不)(?!知道|清楚|确定|明|了解|详)"
+    r"(?:不可以|不能|不行|不是|不会|不需要|不用|不允许|不对|没有|否|不)(?!知道|清楚|确定|明|了解|详|规定|提|说|写|信息|相关)"
 )
 _CHINESE_YES = re.compile(r"(?:可以|能|是的?|对的?|会|需要|允许|行|有)(?!不|没|人|时|关|些|可能)")
 _CHINESE_HEAD = re.compile(r"[\s\W]*(?:答案)?[是为:\s]*[\"“]*")

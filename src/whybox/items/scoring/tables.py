@@ -10,9 +10,12 @@ from whybox.items.scoring.rules import JsonWithKeys, NeverWrite
 from whybox.items.scoring.score import Scorer
 from whybox.items.scoring.scorers import (
     AbstainScorer,
+    FalsePremiseScorer,
     code_scorer,
+    forms_scorer,
     name_scorer,
     number_scorer,
+    symbol_scorer,
     word_scorer,
     yes_no_scorer,
 )
@@ -63,13 +66,25 @@ def tables() -> tuple[Table, ...]:
 
 
 def _numbers() -> tuple[Table, ...]:
+    return (*_quantities(), *_bare_numbers())
+
+
+def _quantities() -> tuple[Table, ...]:
     return (
         Table(
             "number en",
             number_scorer("7 days", ["30 days", "70 days"]),
             (
                 *("7 days", "Seven days.", "**7** days", "7.0 days", "a 7-day limit", "７ days", "not 30 but 7 days"),
-                *("Answer: 7", "It takes 7 days, not 30.", "The limit is 7 full days.", "7 or 30? Answer: 7 days", "7"),
+                *(
+                    "Answer: 7",
+                    "It takes 7 days, not 30.",
+                    "The limit is 7 full days.",
+                    "7 or 30? Answer: 7 days",
+                    "7",
+                    "7 (days)",
+                    "within $7$ days",
+                ),
             ),
             (
                 *("17 days", "-7 days", "70 days", "70%", "7.5 days", "7 weeks", "2007", "not 7 days", "7 or 30 days"),
@@ -94,11 +109,31 @@ def _numbers() -> tuple[Table, ...]:
                 *("5至7天", "7月7日", "①7个月", "七千天", "除了7天", "我选30，7天不对"),
             ),
         ),
+    )
+
+
+def _bare_numbers() -> tuple[Table, ...]:
+    return (
         Table(
             "number without unit",
             number_scorer("7", ["8"]),
             ("7", "7.0", "$7.00", "seven", "The result is 7.", "是七"),
-            ("17", "7 or 8", "not 7", "-7", "70%", "7%", "7,000", "7th", "K7", "7:30", "7 million", "一定", "1.2.7"),
+            (
+                "17",
+                "7 or 8",
+                "not 7",
+                "-7",
+                "70%",
+                "7%",
+                "7,000",
+                "7th",
+                "K7",
+                "covid-7",
+                "7:30",
+                "7 million",
+                "一定",
+                "1.2.7",
+            ),
         ),
         Table(
             "number without words",
@@ -164,6 +199,10 @@ def _choices() -> tuple[Table, ...]:
 
 
 def _words() -> tuple[Table, ...]:
+    return (*_exact_words(), *_stances())
+
+
+def _exact_words() -> tuple[Table, ...]:
     return (
         Table(
             "code",
@@ -172,9 +211,32 @@ def _words() -> tuple[Table, ...]:
             ("K7Q-190", "k7q19", "K7Q", "K7Q-19-B", "XK7Q-19", "A-K7Q-19"),
         ),
         Table(
+            "word",
+            word_scorer("Germany"),
+            ("It was Germany.", "germany", "Germany's team"),
+            ("It was not Germany", "Germanys", "German", "East-Germanys", "Germany1"),
+        ),
+        Table(
+            "symbol",
+            symbol_scorer("Co"),
+            ("Co", "Co.", "The symbol is Co.", "**Co**", "Symbol: Co", "元素符号是Co。", "the symbol (Co)"),
+            ("CO", "co", "Cobalt", "Co is short for company", "not Co", "We met with Co today.", "C", ""),
+        ),
+        Table(
+            "forms",
+            forms_scorer(["Kyiv", "Kiev"]),
+            ("Kyiv", "It is Kiev."),
+            ("Kyivan", "not Kiev", "Kyi"),
+        ),
+    )
+
+
+def _stances() -> tuple[Table, ...]:
+    return (
+        Table(
             "yes or no",
             yes_no_scorer("no"),
-            ("No.", "No, it is not.", "不可以。", "Answer: no", "不行", "NO!", "**No**"),
+            ("No.", "No, it is not.", "不可以。", "Answer: no", "不行", "NO!", "**No**", "No - it is not."),
             (
                 "I do not know",
                 "nothing",
@@ -187,10 +249,10 @@ def _words() -> tuple[Table, ...]:
             ),
         ),
         Table(
-            "word",
-            word_scorer("Germany"),
-            ("It was Germany.", "germany", "Germany's team"),
-            ("It was not Germany", "Germanys", "German", "East-Germanys", "Germany1"),
+            "false premise",
+            FalsePremiseScorer(),
+            ("The documents do not say.", "It did not close.", "文档没有说明。", "它没有停用。"),
+            ("Because of a storm.", "", "因为下雨。", "It closed last year."),
         ),
         Table(
             "abstain",

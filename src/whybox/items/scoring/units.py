@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True)
@@ -52,12 +53,13 @@ def unit_named(written: str) -> Unit:
     return Unit(written, tuple(sorted(forms, key=len, reverse=True)))
 
 
+@lru_cache(maxsize=256)
 def after_pattern(units: tuple[Unit, ...]) -> re.Pattern[str]:
-    """Pattern of a unit right after a number: an optional blank or hyphen, the longest form first, no letter behind."""
+    """Pattern of a unit behind a number: an optional bracket, blank or hyphen, longest form first, no letter after."""
     forms = sorted((form for unit in units for form in unit.after), key=len, reverse=True)
     latin = "|".join(re.escape(form) for form in forms if form.isascii())
     other = "|".join(re.escape(form) for form in forms if not form.isascii())
     return re.compile(
-        r"[ \t]*-?[ \t]*(?:(?:full|calendar|whole|consecutive)[ \t]+|整)?"
+        r"\)?[ \t]*[-(]?[ \t]*(?:(?:full|calendar|whole|consecutive)[ \t]+|整)?"
         rf"(?:(?P<latin>{latin})(?![^\W\d_])|(?P<other>{other}))(?!半)"
     )

@@ -27,7 +27,8 @@ class Stage(Part):
     name: str
     site: str
     shape: str
-    numbers: dict[str, float] = Field(default_factory=dict)
+    layer: int | None = None
+    numbers: dict[str, int | float] = Field(default_factory=dict)
     note: str = ""
 
 

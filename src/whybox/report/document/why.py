@@ -78,6 +78,13 @@ class Null(Part):
     draws: int = Field(ge=1)
 
 
+class Sides(Part):
+    """What an effect is made of: changes of log-probability of the first id of the right and of the wrong answer."""
+
+    right: float
+    wrong: float
+
+
 class SegmentRow(Part):
     """One segment: share of the decision row's attention, and the four effects of METHODS E2 that were measured."""
 
@@ -92,6 +99,9 @@ class SegmentRow(Part):
     total_reason: str | None = None
     removed: float | None
     removed_reason: str | None = None
+    direct_sides: Sides | None = None
+    total_sides: Sides | None = None
+    removed_sides: Sides | None = None
     noise: float = Field(ge=0)
     null: Null | None
     null_reason: str | None = None

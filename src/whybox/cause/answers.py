@@ -1,0 +1,138 @@
+"""One prompt with its two answers, and what came out of it when something was changed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from whybox.cause.bench import Bench, Settings, Written
+from whybox.cause.decision import Decision, Reading, decision_after, own_decision, read_at
+from whybox.cause.spans import Edge
+from whybox.engine.edit import Edit
+from whybox.engine.sampling import Decoding
+from whybox.engine.trace import log_softmax
+from whybox.errors import UnsupportedError
+from whybox.items.instance import CaseInstance
+from whybox.items.scoring import Score
+from whybox.model import Model
+from whybox.text.prompt import Prompt
+
+STEPS = 5  # an effect up to five times the measured noise counts as none
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A prompt, its right and wrong answer, and how answers to it are written and scored."""
+
+    case: CaseInstance
+    prompt: Prompt
+    wrong: str
+    settings: Settings
+
+    @property
+    def right(self) -> str:
+        return self.case.right
+
+    def score(self, text: str, stopped: bool) -> Score:
+        return self.case.scorer().score(text, "stop" if stopped else "length")
+
+    def rendered(self, model: Model, case: CaseInstance) -> "Asked":
+        """The same question in another prompt."""
+        return replace(self, case=case, prompt=model.prompt(case))
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """What was written, how it was scored, and the decision on its own path with the metric there."""
+
+    text: str
+    written: Written
+    score: Score
+    decision: Decision
+    reading: Reading
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A counterfactual: the answer it gave and the metric, on the base's path and on its own.
+
+    flips: the answer written anew is right and its own LD exceeds five times the noise.
+    earlier_fork: it flips, although LD on the base's path keeps its sign (the edit acts before the decision).
+    """
+
+    answer: str
+    score: Score
+    own: Reading
+    old: Reading | None
+    flips: bool
+    earlier_fork: bool
+
+
+def settings_of(model: Model, case: CaseInstance, limit: int = 32) -> Settings:
+    """The decoding that a case states; greedy where it states none. UnsupportedError for a ban of several ids."""
+    stated = case.decoding
+    decoding = Decoding(
+        temperature=stated.temperature or 0.0,
+        top_k=stated.top_k,
+        top_p=stated.top_p,
+        seed=stated.seed or 0,
+        banned=tuple(_single(model, text) for text in stated.banned),
+    )
+    return Settings(decoding, stated.max_tokens or limit, stated.repetition_penalty or 1.0)
+
+
+def _single(model: Model, text: str) -> int:
+    ids = model.tokenizer.encode(text)
+    if len(ids) != 1:
+        raise UnsupportedError(f"banned text {text!r} is {len(ids)} ids; only single ids can be banned")
+    return ids[0]
+
+
+def answer(bench: Bench, asked: Asked, edits: Sequence[Edit] = ()) -> Answered:
+    """Write the answer, score it, and read the metric at the decision of its own path."""
+    written = bench.write(asked.prompt.ids, asked.settings, edits)
+    text = bench.model.tokenizer.decode_bytes(written.ids).decode(errors="replace")
+    score = asked.score(text, written.stopped)
+    asserted = score.span[0] if score.span is not None and score.candidate is not None else None
+    decision = own_decision(bench.model, asked.prompt, written.ids, asked.right, asked.wrong, asserted)
+    return Answered(text, written, score, decision, _on_path(bench, asked, written, decision, edits))
+
+
+def _on_path(bench: Bench, asked: Asked, written: Written, decision: Decision, edits: Sequence[Edit]) -> Reading:
+    """The logits that chose the id at the decision, where the path is the written one; else one more run."""
+    step = decision.row - (len(asked.prompt.ids) - 1)
+    path = (*asked.prompt.ids, *written.ids)
+    if 0 <= step < len(written.logits) and path[: decision.row + 1] == decision.ids:
+        return read_at(written.logits[step], decision)
+    return read(bench, asked, decision, edits)
+
+
+def read(bench: Bench, asked: Asked, decision: Decision, edits: Sequence[Edit] = ()) -> Reading:
+    """The metric at a decision under edits."""
+    length = len(asked.prompt.ids) + asked.settings.limit
+    return read_at(bench.read(decision.ids, edits, length)[-1], decision)
+
+
+def log_prob(bench: Bench, decision: Decision, answer: tuple[int, ...]) -> float:
+    """log P of a whole answer behind the decision's prefix, in nats: the sum over its ids."""
+    logits = bench.read((*decision.ids, *answer[:-1]), tail=len(answer))
+    return float(sum(log_softmax(row)[token] for row, token in zip(logits, answer, strict=True)))
+
+
+def outcome(answered: Answered, old: Reading | None, delta: float) -> Outcome:
+    """Whether a counterfactual flips (METHODS E1)."""
+    flips = answered.score.right and answered.reading.ld > STEPS * delta
+    fork = flips and old is not None and old.ld <= STEPS * delta
+    return Outcome(answered.text, answered.score, answered.reading, old, flips, fork)
+
+
+def try_edges(bench: Bench, asked: Asked, base: Decision, edges: Sequence[Edge], delta: float) -> Outcome:
+    """Edges edited at the decision row for the metric, and at every row that writes the answer when it is written."""
+    old = read(bench, asked, base, [edge.from_row(base.row) for edge in edges])
+    anew = answer(bench, asked, [edge.from_row(base.answer_row) for edge in edges])
+    return outcome(anew, old, delta)
+
+
+def try_prompt(bench: Bench, asked: Asked, base: Decision, case: CaseInstance, delta: float) -> Outcome:
+    """Another prompt: the metric behind the base's own prefix, and the answer written anew."""
+    other = asked.rendered(bench.model, case)
+    forced = decision_after(bench.model, other.prompt, base.prefix, asked.right, asked.wrong, "forced")
+    return outcome(answer(bench, other), read(bench, other, forced), delta)

@@ -1,0 +1,118 @@
+"""Where right and wrong answer part, and by how much (METHODS E1)."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from whybox.engine.trace import log_softmax
+from whybox.errors import CaseError
+from whybox.model import Model
+from whybox.text.prompt import Prompt
+
+Array = np.ndarray
+Kind = Literal["own", "start", "forced"]
+Ids = tuple[int, ...]
+NOT_OWN = "prefix not the model's own"
+RE_ENCODED = "prefix encoded anew together with the answer"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """ids: everything before the decision. right, wrong: the ids that follow in either answer; their first differ.
+
+    prefix: the part of the answer that stands before the decision. answer_row: the last row of the prompt, from which
+    on rows write the answer.
+    """
+
+    kind: Kind
+    prefix: str
+    ids: Ids
+    right: Ids
+    wrong: Ids
+    answer_row: int
+    re_encoded: bool = False
+
+    @property
+    def row(self) -> int:
+        """The decision position: the row whose logits choose between the answers."""
+        return len(self.ids) - 1
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        own = () if self.kind == "own" else (NOT_OWN,)
+        return (*own, RE_ENCODED) if self.re_encoded else own
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The metric at a decision: ld = z[right] − z[wrong]; right, wrong: log-probabilities of those two ids. Nats."""
+
+    ld: float
+    right: float
+    wrong: float
+
+    def less(self, base: "Reading") -> "Reading":
+        """The effect against a base."""
+        return Reading(self.ld - base.ld, self.right - base.right, self.wrong - base.wrong)
+
+
+def read_at(logits: Array, decision: Decision) -> Reading:
+    """From logits [v] of the decision row. LD keeps the engine's digits; log-probabilities are float64."""
+    right, wrong = decision.right[0], decision.wrong[0]
+    log_probs = log_softmax(logits)
+    return Reading(float(logits[right] - logits[wrong]), float(log_probs[right]), float(log_probs[wrong]))
+
+
+def own_decision(model: Model, prompt: Prompt, written: Ids, right: str, wrong: str, asserted: int | None) -> Decision:
+    """The decision on the path that the model took: before `wrong` in what it wrote, else before `right`.
+
+    asserted: where the scorer found an answer in other words ("30-day" for "30 days"), which comes next. Found nowhere:
+    the prefix is empty and the kind `start`.
+    """
+    text = model.tokenizer.decode_bytes(written).decode(errors="replace")
+    place = next((found for answer in (wrong, right) if (found := mention(text, answer)) is not None), asserted)
+    if place is None:
+        return decision_after(model, prompt, "", right, wrong, "start")
+    return decision_after(model, prompt, text[:place], right, wrong, "own", written)
+
+
+def decision_after(
+    model: Model, prompt: Prompt, prefix: str, right: str, wrong: str, kind: Kind, written: Ids | None = None
+) -> Decision:
+    """The decision behind a prefix: prefix + right and prefix + wrong are encoded as whole texts.
+
+    CaseError when the two answers cannot be told apart by any id.
+    """
+    first, second = (model.join(prompt, prefix + answer)[0] for answer in (right, wrong))
+    common = shared(first, second)
+    if common in (len(first), len(second)):
+        raise CaseError(
+            f"{right!r} and {wrong!r} differ in no id: one continues the other",
+            "write both answers so that neither begins with the other",
+        )
+    own = (*prompt.ids, *written) if written is not None else first
+    return Decision(
+        kind=kind,
+        prefix=prefix,
+        ids=first[:common],
+        right=first[common:],
+        wrong=second[common:],
+        answer_row=min(len(prompt.ids), common) - 1,
+        re_encoded=shared(first[:common], own) < common,
+    )
+
+
+def mention(text: str, answer: str) -> int | None:
+    """Where an answer stands in a text, never inside a longer word or number; None where it does not."""
+    before = r"(?<![0-9A-Za-z])" if re.match(r"[0-9A-Za-z]", answer) else ""
+    after = r"(?![0-9A-Za-z])" if re.search(r"[0-9A-Za-z]$", answer) else ""
+    found = re.search(before + re.escape(answer) + after, text)
+    return None if found is None else found.start()
+
+
+def shared(first: Ids, second: Ids) -> int:
+    """Number of leading ids that two sequences share."""
+    pairs = zip(first, second, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))

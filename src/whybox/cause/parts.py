@@ -1,0 +1,103 @@
+"""Which part of a prompt plays which role, and the prompts that result when parts are left out or moved."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+
+from whybox.items.instance import CaseInstance
+from whybox.text.prompt import Part
+
+_SENTENCE = re.compile(r".+?(?:[.!?](?=\s)\s*|[。！？；]\s*|\n+|$)", re.DOTALL)
+_ALL_ORDERS = 3  # up to here every order is run, beyond it a Williams square
+
+
+@dataclass(frozen=True)
+class Roles:
+    """evidence: parts that hold the right answer; others: parts beside them that could be left out or moved.
+
+    presumed: the case names no evidence, so the sentences that state the right answer stand in.
+    """
+
+    evidence: tuple[str, ...]
+    others: tuple[str, ...]
+    question: str | None
+    presumed: bool = False
+
+
+def roles_of(case: CaseInstance) -> Roles:
+    """The question is the part of that name, else the last part that is not evidence.
+
+    Others share a message with evidence or question and are neither.
+    """
+    groups = [case.raw_parts] if case.is_raw else [m.parts for m in case.messages if m.role != "assistant"]
+    names = [part.name for group in groups for part in group]
+    free = [name for name in names if name not in case.evidence]
+    question = "question" if "question" in free else free[-1] if free else None
+    named = {*case.evidence, question}
+    beside = [p.name for group in groups if any(q.name in named for q in group) for p in group]
+    others = tuple(name for name in beside if name not in named)
+    return Roles(case.evidence, others if case.evidence else (), question)
+
+
+def with_presumed_evidence(case: CaseInstance) -> tuple[CaseInstance, bool]:
+    """A case without named evidence whose messages are one text each: cut at sentences, those that state the right
+    answer being the evidence. The text stays the same; a case with evidence or named parts stays as it is.
+    """
+    plain = not case.is_raw and all(len(message.parts) == 1 for message in case.messages)
+    if case.evidence or not plain:
+        return case, False
+    messages = tuple(
+        replace(message, parts=tuple(_sentences(message.parts[0]))) if message.role != "assistant" else message
+        for message in case.messages
+    )
+    scorer = case.scorer()
+    cut = replace(case, messages=messages, join="")
+    stating = tuple(part.name for part in cut.parts if scorer.score(part.text).right)
+    return (replace(cut, evidence=stating), True) if stating else (case, False)
+
+
+def _sentences(part: Part) -> Iterator[Part]:
+    found = [match[0] for match in _SENTENCE.finditer(part.text) if match[0]] or [part.text]
+    for number, text in enumerate(found, start=1):
+        yield Part(part.name if len(found) == 1 else f"{part.name}.{number}", text)
+
+
+def alone(case: CaseInstance, roles: Roles) -> CaseInstance:
+    """The evidence without what stands beside it."""
+    return without(case, roles.others)
+
+
+def closed_book(case: CaseInstance, roles: Roles) -> CaseInstance:
+    """Question and instructions only."""
+    return without(case, (*roles.evidence, *roles.others))
+
+
+def with_fact(case: CaseInstance, question: str, fact: str) -> CaseInstance:
+    """The fact stands right before the question, in its text."""
+    return case.replacing({question: f"{fact}\n{case.part(question).text}"})
+
+
+def without(case: CaseInstance, names: Sequence[str]) -> CaseInstance:
+    return case.keeping([part.name for part in case.parts if part.name not in set(names)])
+
+
+def other_orders(case: CaseInstance, roles: Roles) -> list[tuple[str, ...]]:
+    """Other orders of evidence and others: all of them up to three parts, a Williams square beyond."""
+    movable = {*roles.evidence, *roles.others}
+    units = tuple(part.name for part in case.parts if part.name in movable)
+    if len(units) < 2:
+        return []
+    orders = list(permutations(units)) if len(units) <= _ALL_ORDERS else williams(units)
+    return [order for order in orders if order != units]
+
+
+def williams(units: Sequence[str]) -> list[tuple[str, ...]]:
+    """Orders in which every unit stands at every place equally often and follows every other equally often.
+
+    Row 0 is 0, 1, k − 1, 2, k − 2, …; row s adds s modulo k; with odd k every row is there reversed as well.
+    """
+    k = len(units)
+    zigzag = [(i + 1) // 2 if i % 2 else (k - i // 2) % k for i in range(k)]
+    rows = [tuple(units[(place + shift) % k] for place in zigzag) for shift in range(k)]
+    return rows if k % 2 == 0 else [*rows, *(row[::-1] for row in rows)]

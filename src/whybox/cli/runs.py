@@ -1,0 +1,53 @@
+"""Long work on stderr: how many runs it will make, then a bar with rate and time left."""
+
+import sys
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+    from whybox.jobs.why import Plan, Progress
+
+_WORDS = {
+    "en": ("up to {n} runs: {stages}", "runs"),
+    "zh": ("最多运行 {n} 次：{stages}", "运行"),
+}
+
+
+class Runs:
+    """Tells nobody when quiet; one line where stderr is no terminal; a live bar where it is."""
+
+    def __init__(self, lang: Literal["en", "zh"], quiet: bool) -> None:
+        self.words = _WORDS[lang]
+        self.quiet = quiet
+        self.bar: Bar | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def announce(self, plan: "Plan") -> None:
+        if self.quiet:
+            return
+        stages = " · ".join(f"{name} {runs}" for name, runs in plan.stages)
+        print(self.words[0].format(n=plan.runs, stages=stages), file=sys.stderr, flush=True)
+        if sys.stderr.isatty():
+            self.bar = _bar()
+            self.bar.start()
+            self.task = self.bar.add_task(self.words[1], total=plan.runs)
+
+    def tell(self, progress: "Progress") -> None:
+        if self.bar is not None:
+            self.bar.update(self.task, completed=progress.done)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+
+def _bar() -> "Bar":
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*columns, console=Console(stderr=True), transient=True)

@@ -1,0 +1,109 @@
+"""`whybox why CASE`: what one answer rests on, by changing one thing at a time."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from whybox.cli.options import (
+    DEFAULT_MODEL,
+    DEFAULT_PRECISION,
+    AcceptKey,
+    AllowLong,
+    Engine,
+    EngineName,
+    Json,
+    Language,
+    Model,
+    Out,
+    Precision,
+    Quiet,
+    Seed,
+    Threads,
+    language,
+)
+from whybox.errors import UsageError
+
+if TYPE_CHECKING:
+    from whybox.items.case import Case
+
+CaseFile = Annotated[Path | None, typer.Argument(metavar="CASE.yaml", help="A case file (docs/case.md).")]
+Messages = Annotated[
+    Path | None, typer.Option("--messages", metavar="FILE", help="A chat as JSON, in place of a case file.")
+]
+Right = Annotated[str | None, typer.Option("--right", metavar="TEXT", help="The right answer to that chat.")]
+Wrong = Annotated[str | None, typer.Option("--wrong", metavar="TEXT", help="The wrong answer to that chat.")]
+Fact = Annotated[str, typer.Option("--fact", metavar="TEXT", help="A text that answers the question, to be added.")]
+Effort = Annotated[Literal["quick", "full"], typer.Option("--effort", help="How much is run.")]
+Limit = Annotated[int, typer.Option("-n", "--limit", min=1, metavar="N", help="Tokens of an answer at most.")]
+
+
+def why(
+    case: CaseFile = None,
+    messages: Messages = None,
+    right: Right = None,
+    wrong: Wrong = None,
+    fact: Fact = "",
+    effort: Effort = "quick",
+    limit: Limit = 32,
+    model: Model = DEFAULT_MODEL,
+    seed: Seed = 0,
+    allow_long: AllowLong = False,
+    accept_key: AcceptKey = None,
+    engine: Engine = EngineName.auto,
+    precision: Precision = DEFAULT_PRECISION,
+    threads: Threads = None,
+    lang: Language = None,
+    out: Out = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Explain one answer: what mattered, where it was decided, and which cause is confirmed by undoing it."""
+    from whybox.cli.opening import opened
+    from whybox.cli.runs import Runs
+    from whybox.cli.telling import Form, json_text
+    from whybox.jobs.why import WhyOptions
+    from whybox.jobs.why import why as explain
+    from whybox.report.html import why_page
+    from whybox.report.text import render_why
+
+    asked = language(lang)
+    question = _question(case, messages, right, wrong)
+    target = out if out is not None or json else Path(f"{_file_stem(case, question.id)}.html")
+    form = Form(lambda document, console, lang: render_why(document, console, lang, str(target)), why_page)
+    form.check(target)
+    loaded = opened(model, engine, precision, accept_key, allow_long, threads, quiet)
+    options = WhyOptions(effort, seed, asked, limit, fact, _command(), str(case or messages))
+    with Runs(asked, quiet) as runs:
+        document = explain(loaded, question, options, runs.announce, runs.tell)
+    if target is not None:
+        form.save(document, asked, target)
+    if json:
+        print(json_text(document))
+    else:
+        form.show(document, asked)
+
+
+def _question(case: Path | None, messages: Path | None, right: str | None, wrong: str | None) -> "Case":
+    from whybox.items.case import Case
+
+    match case, messages:
+        case Path(), None:
+            return Case.load(case)
+        case None, Path():
+            if right is None:
+                raise UsageError("--messages needs --right", "give the right answer, and --wrong where there is one")
+            return Case.load_messages(messages, right, wrong)
+        case _:
+            raise UsageError("expected a case file, or --messages with --right", "try: whybox why examples/refund.yaml")
+
+
+def _file_stem(case: Path | None, name: str) -> str:
+    """The report of examples/refund.yaml is refund.html, where the command was given."""
+    return name if case is None else case.stem
+
+
+def _command() -> str:
+    return shlex.join(["whybox", *sys.argv[1:]])

@@ -1,0 +1,80 @@
+"""`why`: one answer explained by changing one thing at a time."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from whybox.cause.answers import Asked
+from whybox.cause.bench import Bench, Progress
+from whybox.cause.study import Study, open_study, run_stages, stages, total
+from whybox.items.case import Case
+from whybox.jobs.views import Views, see
+from whybox.jobs.why_document import Told, document
+from whybox.model import Model
+from whybox.report.document import Lang, WhyDocument
+from whybox.verdict.reading import facts_of
+from whybox.verdict.tree import rule
+
+Effort = Literal["quick", "full"]
+
+
+@dataclass(frozen=True)
+class WhyOptions:
+    """seed: of floors, variants and permutations. fact: a text that answers the question, for a case without evidence.
+
+    limit: tokens of an answer, where the case states none. command, file: what the report repeats.
+    """
+
+    effort: Effort = "quick"
+    seed: int = 0
+    lang: Lang = "en"
+    limit: int = 32
+    fact: str = ""
+    command: str = ""
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is going to be run: at most so many runs in all, and by stage."""
+
+    runs: int
+    stages: tuple[tuple[str, int], ...]
+
+
+def _nobody(_: object) -> None:
+    pass
+
+
+def why(
+    model: Model,
+    case: Case,
+    options: WhyOptions = WhyOptions(),
+    announce: Callable[[Plan], None] = _nobody,
+    tell: Callable[[Progress], None] = _nobody,
+) -> WhyDocument:
+    """Explain one answer. announce: told once, before the first run. tell: told after every run.
+
+    Ctrl-C ends the work and the document says what is missing; before the answer and its noise floor are known,
+    KeyboardInterrupt passes on. Raises CaseError where right and wrong cannot be told apart.
+    """
+    began = time.monotonic()
+    bench = Bench(model, tell)
+    study = open_study(bench, case.instances(seed=options.seed), options.limit, options.seed, options.fact)
+    plan = stages(study)
+    announce(Plan(total(plan).runs, tuple((stage.name, stage.work.runs) for stage in plan)))
+    broken_off = run_stages(study, plan)
+    bench.stage = "figures"
+    views = see(study)
+    facts = facts_of(study, _observed_wrong(study.asked, case.got), views.lift)
+    told = Told(case, options.command, options.file, options.effort, options.lang, broken_off)
+    return document(study, views, facts, rule(facts), told, time.monotonic() - began)
+
+
+def _observed_wrong(asked: Asked, got: str | None) -> bool | None:
+    """Whether the output observed elsewhere is scored as anything but right."""
+    return None if got is None else not asked.score(got, stopped=True).right
+
+
+__all__ = ["Effort", "Plan", "Progress", "Study", "Views", "WhyOptions", "why"]

@@ -1,0 +1,1 @@
+"""What a trace shows: attention by named segment, and both answers through the layers."""

@@ -1,0 +1,85 @@
+"""Where an effect stands among the effects of matched irrelevant changes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+RESAMPLES = 999
+
+
+@dataclass(frozen=True)
+class NullBand:
+    """Effects of matched draws: the band that holds 95 % of them, and the rank p of the effect among them.
+
+    smallest_p: what p would be if no draw were as large; with few distinct draws it cannot fall below 1/(draws + 1).
+    """
+
+    low: float
+    high: float
+    p: float
+    draws: int
+
+    @property
+    def smallest_p(self) -> float:
+        return 1 / (self.draws + 1)
+
+
+def rank_p(effect: float, draws: Sequence[float]) -> float:
+    """p = (1 + #{|e_r| ≥ |e|})/(R + 1), never 0."""
+    return (1 + sum(abs(draw) >= abs(effect) for draw in draws)) / (len(draws) + 1)
+
+
+def share_p(hits: int, draws: int) -> float:
+    """p of a flip, `hits` of `draws` shams flipping as well: (1 + hits)/(draws + 1)."""
+    return (1 + hits) / (draws + 1)
+
+
+def null_band(effect: float, draws: Sequence[float]) -> NullBand | None:
+    """The 95 % band of the draws and the effect's p; None without draws."""
+    if not draws:
+        return None
+    low, high = np.quantile(np.asarray(draws, np.float64), [0.025, 0.975])
+    return NullBand(float(low), float(high), rank_p(effect, draws), len(draws))
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Spearman's ρ with its permutation p."""
+
+    rho: float
+    p: float
+    n: int
+
+
+def spearman(x: Sequence[float], y: Sequence[float], generator: np.random.Generator) -> Correlation | None:
+    """Rank correlation of two columns; None where one of them is constant or fewer than three pairs exist.
+
+    p: two-sided, over pairings drawn with the generator, (1 + #{|ρ_r| ≥ |ρ|})/(R + 1).
+    """
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    left, right = stats.rankdata(x), stats.rankdata(y)
+    drawn = [_correlated(left, generator.permutation(right)) for _ in range(RESAMPLES)]
+    rho = _correlated(left, right)
+    return Correlation(rho, rank_p(rho, drawn), len(x))
+
+
+def _correlated(x: np.ndarray, y: np.ndarray) -> float:
+    """Rounded, so that pairings of equal rank sums count as equal."""
+    return round(float(np.corrcoef(x, y)[0, 1]), 12)
+
+
+def sign_flip_p(differences: Sequence[float], generator: np.random.Generator) -> float | None:
+    """Two-sided paired permutation p that the mean of item differences is 0; None without items.
+
+    Signs are flipped within items, exactly while 2^n is small, else drawn.
+    """
+    values = np.asarray(differences, np.float64)
+    if values.size == 0:
+        return None
+    test = stats.permutation_test(
+        (values,), np.mean, permutation_type="samples", n_resamples=9999, rng=generator, alternative="two-sided"
+    )
+    return float(test.pvalue)

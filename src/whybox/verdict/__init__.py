@@ -1,0 +1,1 @@
+"""From measured effects to causes. A cause is named only when undoing it turned the answer right."""

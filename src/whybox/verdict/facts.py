@@ -1,0 +1,92 @@
+"""What was measured on one answer, as plain data: all that a verdict may rest on."""
+
+from dataclasses import dataclass
+
+from whybox.statistics.intervals import Rate
+from whybox.statistics.ranks import share_p
+
+
+@dataclass(frozen=True)
+class ShamRun:
+    """Shams of an edit: how many flipped of how many, and the metric after each."""
+
+    flipped: int
+    n: int
+    after: tuple[float, ...] = ()
+
+    @property
+    def p(self) -> float:
+        return share_p(self.flipped, self.n)
+
+
+@dataclass(frozen=True)
+class Try:
+    """One change and what it did to the failing prompt.
+
+    flips: the answer written anew is right and its own LD exceeds 5δ. effect: LD on the base's path against the base.
+    after, own: LD on the base's path and on the path of the answer written anew.
+    shams, repeats: None where they were not run; on the failing variants the case itself counts.
+    touches: the edges, parts and writers that the change needs, for comparing changes.
+    """
+
+    what: str
+    flips: bool
+    about: tuple[str, ...] = ()
+    touches: frozenset[str] = frozenset()
+    effect: float | None = None
+    after: float | None = None
+    own: float | None = None
+    earlier_fork: bool = False
+    shams: ShamRun | None = None
+    repeats: Rate | None = None
+    effects: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two changes together, with the codes that either would have named."""
+
+    codes: tuple[str, str]
+    change: Try
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Everything read from the runs. None, or an empty tuple, stands for what was not run.
+
+    own_ld: LD at the decision of the model's own path (`own` tells whether that path exists). legal: whether the answer
+    asserts anything. got_wrong: whether the output observed elsewhere was wrong. lenient: the answer is right once the
+    contract's form is not insisted on. start_ld: LD before the first token of the answer.
+    """
+
+    right: bool
+    delta: float
+    own: bool
+    own_ld: float
+    legal: bool
+    stated_decoding: bool = False
+    got_wrong: bool | None = None
+    lenient: Try | None = None
+    contract: Try | None = None
+    start_ld: float | None = None
+    greedy: Try | None = None
+    forced: tuple[str, float] | None = None
+    evidence: tuple[str, ...] = ()
+    fact: Try | None = None
+    alone: Try | None = None
+    orders: tuple[Try, ...] = ()
+    boost: Try | None = None
+    cuts: tuple[Try, ...] = ()
+    closed: Try | None = None
+    closed_same_wrong: bool | None = None
+    writers: tuple[Try, ...] = ()
+    pairs: tuple[Pair, ...] = ()
+    lift: float | None = None
+    rests_on: tuple[str, ...] = ()
+    ignores_evidence: bool | None = None
+    not_run: tuple[str, ...] = ()
+
+    @property
+    def floor(self) -> float:
+        """Effects up to five times the noise are none."""
+        return 5 * self.delta

@@ -1,0 +1,99 @@
+"""From a study to the facts that the tree reads: trials become tries, and nothing is added."""
+
+from whybox.cause.decision import Reading
+from whybox.cause.effects import SegmentEffects, Unknown
+from whybox.cause.study import Study, closed_same_wrong
+from whybox.cause.trials import Trial
+from whybox.statistics.intervals import Rate
+from whybox.statistics.ranks import NullBand
+from whybox.verdict.facts import Facts, ShamRun, Try
+from whybox.verdict.tree import ALPHA
+
+
+def facts_of(study: Study, got_wrong: bool | None, lift: float | None) -> Facts:
+    """Everything that a study knows. got_wrong: how the output observed elsewhere is scored, None without one."""
+    own, setting = study.answered, study.decided
+    return Facts(
+        right=own.score.right and not _breaks_contract(study),
+        delta=setting.delta,
+        own=own.decision.kind == "own",
+        own_ld=own.reading.ld,
+        legal=own.score.outcome not in ("invalid", "error"),
+        stated_decoding=not study.asked.settings.greedy,
+        got_wrong=got_wrong,
+        lenient=_lenient(study),
+        contract=_try(study, "contract"),
+        start_ld=None if study.start is None else study.start.ld,
+        greedy=_try(study, "greedy"),
+        forced=None if study.forced is None else (study.forced[0], study.forced[1].ld),
+        evidence=study.roles.evidence,
+        fact=_try(study, "fact"),
+        alone=_try(study, "alone"),
+        orders=tuple(as_try(study.trials[name]) for name in study.orders),
+        boost=_try(study, "boost"),
+        cuts=tuple(as_try(study.trials[name]) for name in study.cuts),
+        closed=_try(study, "closed"),
+        closed_same_wrong=closed_same_wrong(study) if "closed" in study.trials else None,
+        writers=tuple(as_try(study.trials[name]) for name in study.writers),
+        lift=lift,
+        rests_on=tuple(found.name for found in study.segments if is_support(found, setting.delta)),
+        ignores_evidence=_ignores_evidence(study),
+    )
+
+
+def as_try(trial: Trial) -> Try:
+    """A trial without its runs."""
+    return Try(
+        what=trial.what,
+        flips=trial.flips,
+        about=trial.about,
+        touches=trial.touches,
+        effect=trial.effect,
+        after=None if trial.outcome.old is None else trial.outcome.old.ld,
+        own=trial.outcome.own.ld,
+        earlier_fork=trial.outcome.earlier_fork,
+        shams=None if trial.shams is None else ShamRun(trial.shams.flipped, trial.shams.n, trial.shams.after),
+        repeats=None if trial.repeats is None else Rate(trial.repeats.hits, trial.repeats.n),
+        effects=() if trial.repeats is None else trial.repeats.effects,
+    )
+
+
+def is_support(found: SegmentEffects, delta: float) -> bool:
+    """Whether cutting a part lowers the metric beyond the floor and beyond its null."""
+    direct, null = found.direct, found.null
+    if not isinstance(direct, Reading) or not isinstance(null, NullBand):
+        return False
+    return direct.ld < -5 * delta and null.p <= ALPHA
+
+
+def _try(study: Study, name: str) -> Try | None:
+    return as_try(study.trials[name]) if name in study.trials else None
+
+
+def _breaks_contract(study: Study) -> bool:
+    """A contract states how a legal answer begins; this one begins otherwise."""
+    prefix = study.asked.case.contract_prefix
+    return prefix is not None and not study.answered.text.lstrip().startswith(prefix.strip())
+
+
+def _lenient(study: Study) -> Try | None:
+    """The free answer is right once the contract's form is set aside: reading it so is the change that undoes it."""
+    if not (study.answered.score.right and _breaks_contract(study)):
+        return None
+    return Try("lenient parse", True, touches=frozenset({"parse"}), effect=0.0, after=study.answered.reading.ld)
+
+
+def _ignores_evidence(study: Study) -> bool | None:
+    """In a right answer: it stays right without the context, or no named part of the evidence supports it."""
+    if not study.roles.evidence or not study.segments:
+        return None
+    closed = study.trials.get("closed")
+    if closed is not None and closed.outcome.score.right:
+        return True
+    held = [found for found in study.segments if found.name in study.roles.evidence]
+    return not any(is_support(found, study.decided.delta) or _totals(found, study.decided.delta) for found in held)
+
+
+def _totals(found: SegmentEffects, delta: float) -> bool:
+    """The total effect takes the answer's lead away: hidden from all later positions, the metric falls below zero."""
+    return not isinstance(found.total, Unknown) and found.total.ld < -5 * delta

@@ -1,0 +1,224 @@
+"""The verdict tree (METHODS E7). Every branch was run; the tree only reads what came out.
+
+A leaf is named when its undoing change flips the failing prompt itself, its shams do not (p ≤ .05), and the flip holds
+in at least 8 of 10 failing variants (8 or 9 variants in all: one miss; fewer: the sentence speaks of this prompt only).
+Anything less is a candidate that says what it lacks.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from whybox.statistics.intervals import Rate
+from whybox.verdict.facts import Facts, Try
+
+ALPHA = 0.05
+CHOICE = "choice between the two answers at the start"
+FEW = 8  # below this many failing variants a verdict speaks of the prompt alone
+
+
+class Lack(StrEnum):
+    """What kept a candidate from being named."""
+
+    NO_FLIP = "no-flip"
+    NO_SHAMS = "no-shams"
+    FEW_SHAMS = "few-shams"
+    SHAMS_FLIP = "shams-flip"
+    VARIANTS = "variants"
+    NO_EDGE = "no-edge"
+    NOT_CONTAINED = "not-contained"
+
+
+class Remark(StrEnum):
+    """What a report adds to its verdict."""
+
+    PATH_DEPENDENT = "path-dependent"
+    MECHANISM_NOT_SHOWN = "mechanism-not-shown"
+    LIFT_NOT_LOW = "lift-not-low"
+    NO_EVIDENCE_NAMED = "no-evidence-named"
+    READERS_NOT_RUN = "readers-not-run"
+    CUT_FLIPS = "cut-flips"
+    NOT_ON_EVIDENCE = "not-on-evidence"
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A cause with the change that undoes it, or a candidate with what it lacks."""
+
+    code: str
+    detail: str | None
+    undone_by: Try | None = None
+    lacks: tuple[Lack, ...] = ()
+    about: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """causes: the verdict first. candidates: what came close. variants: whether the verdict speaks of variants too."""
+
+    causes: tuple[Leaf, ...]
+    candidates: tuple[Leaf, ...]
+    remarks: tuple[Remark, ...]
+    variants: bool
+
+
+def rule(facts: Facts) -> Ruling:
+    """Read the tree, first line first."""
+    if facts.right and facts.got_wrong:
+        return _undetermined(facts, "not-reproduced-here", ())
+    if facts.right:
+        warning = (Remark.NOT_ON_EVIDENCE,) if facts.ignores_evidence else ()
+        return Ruling((Leaf("none", None, about=facts.rests_on),), (), warning, variants=False)
+    leaves = list(_leaves(facts))
+    named = _contained([leaf for leaf in leaves if not leaf.lacks])
+    candidates = tuple(leaf for leaf in leaves if leaf.lacks and leaf.undone_by and leaf.undone_by.flips)
+    if not named:
+        joint = _joint(facts)
+        named = [leaf for leaf in joint if not leaf.lacks]
+        candidates = (*candidates, *(leaf for leaf in joint if leaf.lacks))
+    if named:
+        return Ruling(tuple(named), candidates, tuple(_remarks(facts, named)), _speaks_of_variants(named[0]))
+    return _undetermined(facts, _why_not(facts), candidates)
+
+
+def _undetermined(facts: Facts, detail: str | None, candidates: tuple[Leaf, ...]) -> Ruling:
+    return Ruling((Leaf("not-determined", detail),), candidates, tuple(_remarks(facts, [])), variants=False)
+
+
+def _leaves(facts: Facts) -> Iterator[Leaf]:
+    """Every leaf whose change was run, named or lacking."""
+    yield from _form(facts)
+    yield from _decoding(facts)
+    if facts.fact is not None and not facts.evidence:
+        yield _leaf("knowledge", "missing", facts.fact, lacking_variants(facts.fact))
+    if facts.alone is None:
+        return
+    if facts.alone.flips:
+        yield from _order(facts) if any(order.flips for order in facts.orders) else _not_looked_at(facts)
+    elif facts.closed_same_wrong:
+        yield from (_leaf("knowledge", "overruled", writer, lacking(writer)) for writer in facts.writers)
+
+
+def _form(facts: Facts) -> Iterator[Leaf]:
+    """Line 3: right under the lenient parse; or no legal answer, and the contract's prefix or a choice at the start
+    between the two answers gives the right one.
+    """
+    if facts.lenient is not None:
+        yield _leaf("format", None, facts.lenient, ())
+    elif not facts.legal:
+        if facts.contract is not None:
+            yield _leaf("format", None, facts.contract, lacking_variants(facts.contract))
+        if facts.start_ld is not None and facts.start_ld > facts.floor:
+            choice = Try(CHOICE, True, touches=frozenset({"choice"}), after=facts.start_ld, own=facts.start_ld)
+            yield _leaf("format", None, choice, ())
+
+
+def _decoding(facts: Facts) -> Iterator[Leaf]:
+    """Line 3: the right answer led on the model's own path and the stated decoding did not write it."""
+    if facts.greedy is not None and facts.own and facts.own_ld > facts.floor:
+        yield _leaf("decoding", None, facts.greedy, lacking_variants(facts.greedy))
+
+
+def _order(facts: Facts) -> Iterator[Leaf]:
+    """Line 5: moving a part flips; an edge shows the mechanism."""
+    edges = [edge for edge in _edges(facts) if edge.flips]
+    shown = next((edge for edge in edges if not lacking(edge)), None)
+    for order in (order for order in facts.orders if order.flips):
+        lacks = lacking_variants(order)
+        if shown is None and not _holds_in_variants(order):
+            lacks = (*lacks, Lack.NO_EDGE)
+        yield Leaf("order", None, order, lacks, about=() if shown is None else shown.about)
+        return
+
+
+def _not_looked_at(facts: Facts) -> Iterator[Leaf]:
+    if facts.boost is not None:
+        yield _leaf("context-use", "not-looked-at", facts.boost, lacking(facts.boost))
+
+
+def _edges(facts: Facts) -> tuple[Try, ...]:
+    return (*facts.cuts, *(() if facts.boost is None else (facts.boost,)))
+
+
+def _leaf(code: str, detail: str | None, change: Try, lacks: tuple[Lack, ...]) -> Leaf:
+    missing = lacks if change.flips else (Lack.NO_FLIP, *(lack for lack in lacks if lack is not Lack.NO_FLIP))
+    return Leaf(code, detail, change, missing, about=change.about)
+
+
+def lacking(change: Try) -> tuple[Lack, ...]:
+    """What an edge or ablation lacks to be named: a flip, silent shams, variants that flip too."""
+    lacks: list[Lack] = [] if change.flips else [Lack.NO_FLIP]
+    if change.shams is None:
+        lacks.append(Lack.NO_SHAMS)
+    elif change.shams.p > ALPHA:
+        lacks.append(Lack.SHAMS_FLIP if change.shams.flipped else Lack.FEW_SHAMS)
+    return (*lacks, *lacking_variants(change))
+
+
+def lacking_variants(change: Try) -> tuple[Lack, ...]:
+    """Flips on enough of the failing variants; fewer than eight variants say nothing either way."""
+    return () if change.repeats is None or holds(change.repeats) or change.repeats.n < FEW else (Lack.VARIANTS,)
+
+
+def holds(repeats: Rate) -> bool:
+    """At least 8 of 10; with 8 or 9 in all, one miss; fewer never generalise."""
+    if repeats.n < FEW:
+        return False
+    if repeats.n < 10:
+        return repeats.hits >= repeats.n - 1
+    return repeats.hits >= 0.8 * repeats.n
+
+
+def _holds_in_variants(change: Try) -> bool:
+    return change.repeats is not None and holds(change.repeats)
+
+
+def _speaks_of_variants(leaf: Leaf) -> bool:
+    return leaf.undone_by is not None and _holds_in_variants(leaf.undone_by)
+
+
+def _contained(named: Sequence[Leaf]) -> list[Leaf]:
+    """Line 6: the leaf whose change is contained in all others first; the others stay listed behind it."""
+    changes = {id(leaf): leaf.undone_by.touches for leaf in named if leaf.undone_by is not None}
+
+    def inside_all(leaf: Leaf) -> bool:
+        return all(changes[id(leaf)] <= changes[id(other)] for other in named)
+
+    return sorted(named, key=lambda leaf: not inside_all(leaf))
+
+
+def _joint(facts: Facts) -> list[Leaf]:
+    """Only a pair flips: never one of its two."""
+    return [
+        Leaf("joint", "+".join(pair.codes), pair.change, lacking(pair.change), pair.change.about)
+        for pair in facts.pairs
+        if pair.change.flips
+    ]
+
+
+def _why_not(facts: Facts) -> str | None:
+    """The reason of a `not-determined`, where the tree has one."""
+    near_tie = facts.own and abs(facts.own_ld) <= facts.floor
+    forced_right = facts.forced is not None and facts.forced[1] > facts.floor
+    if forced_right and (near_tie or not facts.own):
+        return "path-dependent"
+    tried = (facts.alone, facts.boost, facts.closed, *facts.orders, *facts.cuts, *facts.writers)
+    if facts.alone is not None and not facts.alone.flips and not any(one is not None and one.flips for one in tried):
+        return "beyond-the-model"
+    return None
+
+
+def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
+    if facts.forced is not None and facts.forced[1] > facts.floor and facts.own and facts.own_ld < -facts.floor:
+        yield Remark.PATH_DEPENDENT
+    if not facts.evidence and not facts.right:
+        yield Remark.NO_EVIDENCE_NAMED
+    codes = [(leaf.code, leaf.detail) for leaf in named]
+    if ("order", None) in codes and not any(edge.flips for edge in _edges(facts)):
+        yield Remark.MECHANISM_NOT_SHOWN
+    if ("context-use", "not-looked-at") in codes and facts.lift is not None and facts.lift >= 1:
+        yield Remark.LIFT_NOT_LOW
+    if not named and facts.alone is not None and facts.alone.flips:
+        yield Remark.READERS_NOT_RUN
+    if not named and any(cut.flips for cut in facts.cuts):
+        yield Remark.CUT_FLIPS

@@ -1,0 +1,226 @@
+"""The verdict in sentences, English and Chinese. They claim no more than was measured."""
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+from whybox.statistics.intervals import Rate, mean_interval, wilson
+from whybox.verdict.facts import Facts, Try
+from whybox.verdict.tree import Lack, Leaf, Remark, Ruling
+
+Lang = Literal["en", "zh"]
+
+WORDS: dict[str, tuple[str, str]] = {
+    "own": (" (LD {ld} on its own path)", "（在其自身路径上 LD {ld}）"),
+    "alone.right": ("With the evidence alone the answer is right{ld}", "只留证据时答案正确{ld}"),
+    "alone.wrong": ("With the evidence alone the answer is still wrong{ld}", "只留证据时答案仍然错误{ld}"),
+    "orders.none": ("no other order of the parts gives the right answer", "换任何顺序都得不到正确答案"),
+    "orders.right": ("in the order {order} the answer is right", "顺序为 {order} 时答案正确"),
+    "flip": ("“{what}” turns the answer right{ld}", "“{what}”使答案变为正确{ld}"),
+    "no-flip": ("“{what}” does not turn the answer right{ld}", "“{what}”不能使答案变为正确{ld}"),
+    "fork": ("it acts before the decision", "它在决定位置之前就起作用"),
+    "shams": ("{flipped} of {n} shams do (p = {p})", "{n} 个对照中有 {flipped} 个也能做到（p = {p}）"),
+    "repeats": ("it does so in {hits} of {n} failing variants{interval}", "在 {n} 个同样出错的变体中有 {hits} 个如此{interval}"),
+    "mean": ("its mean effect on LD is {mean} [{low}, {high}] nats there", "其中对 LD 的平均效应为 {mean} [{low}, {high}] nat"),
+    "lift": (
+        "the decision row gives the evidence {lift} of the attention that its length would give it",
+        "决定位置给证据的注意力是其长度应得的 {lift} 倍",
+    ),
+    "closed.same": ("without any context the model gives the same wrong answer", "没有任何上下文时模型给出同样的错误答案"),
+    "none": ("The answer written here is right", "这里写出的答案是正确的"),
+    "rests": ("cutting {about} lowers the metric beyond floor and null", "切断 {about} 使指标下降，超出噪声底与零分布"),
+    "rests.nothing": ("no single part carries it beyond floor and null", "没有哪一部分单独的作用超出噪声底与零分布"),
+    "not-reproduced": (
+        "The wrong output was observed elsewhere; here the same prompt gives the right answer. Weights, rendered ids, stop "
+        "ids, sampling settings, precision and engine of the other side are not known here; any of them may be the reason",
+        "错误输出来自别处；同一提示在这里得到正确答案。对方的权重、渲染后的 id、停止符、采样设置、精度与引擎在此未知，任何一项都可能是原因",
+    ),
+    "nothing-flips": ("No single change that was run turns the answer right with its controls in order", "已做的任何单一改动都未能在对照成立的前提下使答案正确"),
+    "decoding": ("On the model's own path the right answer leads{ld}, yet another was written", "在模型自己的路径上正确答案领先{ld}，写出的却是另一个"),
+    "format.lenient": ("The answer is right once the required form is set aside", "不计格式要求，答案是正确的"),
+    "format.prefix": ("The free answer holds no legal answer", "自由作答中没有合法答案"),
+    "missing": ("No evidence is given; with the fact added the answer is right", "没有给出证据；补上事实后答案正确"),
+    "candidate": ("Candidate {code}: {lacks}", "候选 {code}：{lacks}"),
+    "change.leaf": (
+        "A sham that turns the answer right as often, or variants in which “{what}” fails",
+        "有对照同样使答案正确，或在变体中“{what}”失效",
+    ),
+    "change.none": ("A wrong answer to the same ids", "同样的 id 得到错误答案"),
+    "change.open": (
+        "Any single change that turns the answer right, with silent shams and in 8 of 10 failing variants",
+        "任何单一改动使答案正确，且对照不变、10 个出错变体中有 8 个成立",
+    ),
+    "after": (" (LD {ld})", "（LD {ld}）"),
+}  # fmt: skip
+
+REMARKS: dict[Remark, tuple[str, str]] = {
+    Remark.PATH_DEPENDENT: (
+        "path-dependent: right after “{prefix}” (LD {forced}), wrong on its own path (LD {own})",
+        "取决于路径：在“{prefix}”之后正确（LD {forced}），在自己的路径上错误（LD {own}）",
+    ),
+    Remark.MECHANISM_NOT_SHOWN: ("order, mechanism not shown: no attention edge flips it", "顺序起作用，但机制未证实：没有任何注意力边能翻转它"),
+    Remark.LIFT_NOT_LOW: (
+        "although its share is not low for its length",
+        "尽管按长度算它所得的注意力并不低",
+    ),
+    Remark.NO_EVIDENCE_NAMED: (
+        "the case names no evidence, so evidence alone, other orders and boosting were not run",
+        "用例没有指明证据，因此没有做只留证据、换顺序与增强的实验",
+    ),
+    Remark.READERS_NOT_RUN: (
+        "whether the evidence was looked at but not used is open: patching of reading heads and ablation of suppressors were not run",
+        "证据是否被看到却未被使用尚无定论：没有做读取头的激活替换与抑制头的消融",
+    ),
+    Remark.CUT_FLIPS: ("cutting a competing part turns the answer right", "切断与之竞争的部分使答案正确"),
+    Remark.NOT_ON_EVIDENCE: (
+        "Warning: the answer stays right without the evidence, or cutting it changes nothing beyond its null",
+        "警告：没有证据答案仍然正确，或切断证据的影响不超出零分布",
+    ),
+}  # fmt: skip
+
+LACKS: dict[Lack, tuple[str, str]] = {
+    Lack.NO_FLIP: ("its change does not turn the answer right", "其改动不能使答案正确"),
+    Lack.NO_SHAMS: ("no shams were run", "没有做对照"),
+    Lack.FEW_SHAMS: ("too few shams exist for p ≤ .05", "对照太少，达不到 p ≤ .05"),
+    Lack.SHAMS_FLIP: ("shams turn the answer right as well", "对照也使答案正确"),
+    Lack.VARIANTS: ("it fails in too many variants", "在太多变体中不成立"),
+    Lack.NO_EDGE: ("moving a part does it, no edge does, and too few variants confirm it", "移动能做到，但没有边能做到，且变体不足以证实"),
+    Lack.NOT_CONTAINED: ("a smaller change does the same", "更小的改动同样有效"),
+}  # fmt: skip
+
+NEXT: dict[str, tuple[str, str]] = {
+    "order": ("whybox run order, and evidence at every place, on this case.", "对该用例运行 whybox run order，并把证据放到每个位置。"),
+    "context-use": ("whybox run evidence: the same evidence at every place, and moved last.", "运行 whybox run evidence：同一证据放在每个位置，以及放在最后。"),
+    "knowledge": ("whybox run knowledge: the conflict in both directions.", "运行 whybox run knowledge：两个方向的冲突。"),
+    "decoding": ("Decode greedily, or choose by first-token probability.", "用贪心解码，或按首 token 概率选择。"),
+    "format": ("State the answer prefix in the prompt, or force it.", "在提示中写明答案前缀，或强制该前缀。"),
+    "joint": ("Both tests: order and knowledge.", "两个测试都做：order 与 knowledge。"),
+    "none": ("Keep it as a regression test.", "作为回归测试保留。"),
+    "not-determined": ("Keep the bare case as a known failure; see everything that was tried below.", "把原用例作为已知失败保留；已做的全部尝试见下。"),
+}  # fmt: skip
+
+
+def because(ruling: Ruling, facts: Facts, lang: Lang) -> str:
+    """What the verdict rests on, in one or a few sentences."""
+    said = [*_grounds(ruling.causes[0], facts, lang), *_said_remarks(ruling.remarks, facts, lang)]
+    said += [_candidate(leaf, lang) for leaf in ruling.candidates]
+    end, gap = ("。", "") if lang == "zh" else (".", " ")
+    return gap.join(sentence[0].upper() + sentence[1:] + end for sentence in said)
+
+
+def would_change(ruling: Ruling, lang: Lang) -> str:
+    """What finding would overturn the verdict."""
+    leaf = ruling.causes[0]
+    end = "。" if lang == "zh" else "."
+    if leaf.undone_by is not None:
+        return _say("change.leaf", lang, what=leaf.undone_by.what) + end
+    return _say("change.none" if leaf.code == "none" else "change.open", lang) + end
+
+
+def next_step(ruling: Ruling, lang: Lang) -> str:
+    return NEXT[ruling.causes[0].code][lang == "zh"]
+
+
+def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
+    match leaf.code, leaf.detail:
+        case "none", _:
+            yield _say("none", lang)
+            yield _say("rests" if leaf.about else "rests.nothing", lang, about=", ".join(leaf.about))
+        case "not-determined", "not-reproduced-here":
+            yield _say("not-reproduced", lang)
+        case "not-determined", _:
+            yield _say("nothing-flips", lang)
+            yield from _about_alone(facts, lang)
+        case (("order" | "context-use" | "joint"), _):
+            yield from _about_alone(facts, lang)
+            yield from _proof(leaf, facts, lang)
+        case "knowledge", "overruled":
+            yield _say("closed.same", lang)
+            yield from _proof(leaf, facts, lang)
+        case "knowledge", _:
+            yield _say("missing", lang)
+        case "decoding", _:
+            yield _say("decoding", lang, ld=_ld(facts.own_ld, lang))
+            yield from _proof(leaf, facts, lang)
+        case "format", _:
+            yield _say("format.lenient" if facts.lenient is not None else "format.prefix", lang)
+            yield from _proof(leaf, facts, lang) if facts.lenient is None else ()
+
+
+def _about_alone(facts: Facts, lang: Lang) -> Iterator[str]:
+    if facts.alone is None:
+        return
+    key = "alone.right" if facts.alone.flips else "alone.wrong"
+    first = _say(key, lang, ld=_ld_of(facts.alone, lang))
+    flipping = [order.what.removeprefix("order ") for order in facts.orders if order.flips]
+    if facts.orders:
+        second = _say("orders.right" if flipping else "orders.none", lang, order=", ".join(flipping[:1]))
+        yield _joined([first, second], lang)
+    else:
+        yield first
+
+
+def _proof(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
+    """The change that undoes it, its shams, its repeats, and the lift where attention is what it speaks of."""
+    if leaf.undone_by is None:
+        return
+    if leaf.code == "context-use" and facts.lift is not None:
+        yield _say("lift", lang, lift=f"{facts.lift:.2f}")
+    yield _joined(list(_controls(leaf.undone_by, lang)), lang)
+    for edge in (*facts.cuts, facts.boost) if leaf.code == "order" else ():
+        if edge is not None and edge.flips:
+            yield _joined(list(_controls(edge, lang)), lang)
+
+
+def _controls(change: Try, lang: Lang) -> Iterator[str]:
+    yield _say("flip" if change.flips else "no-flip", lang, what=change.what, ld=_ld_of(change, lang))
+    if change.earlier_fork:
+        yield _say("fork", lang)
+    if change.shams is not None:
+        p = f"{change.shams.p:.3f}".lstrip("0")
+        yield _say("shams", lang, flipped=change.shams.flipped, n=change.shams.n, p=p)
+    if change.repeats is not None:
+        yield _say("repeats", lang, hits=change.repeats.hits, n=change.repeats.n, interval=_bounds(change.repeats))
+        if (spread := mean_interval(change.effects)) is not None:
+            mean = sum(change.effects) / len(change.effects)
+            yield _say("mean", lang, mean=_number(mean), low=_number(spread[0]), high=_number(spread[1]))
+
+
+def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterator[str]:
+    prefix, forced = facts.forced or ("", 0.0)
+    for remark in remarks:
+        text = REMARKS[remark][lang == "zh"]
+        yield text.format(prefix=prefix, forced=_number(forced), own=_number(facts.own_ld))
+
+
+def _candidate(leaf: Leaf, lang: Lang) -> str:
+    code = " · ".join(part for part in (leaf.code, leaf.detail) if part)
+    return _say("candidate", lang, code=code, lacks=_joined([LACKS[lack][lang == "zh"] for lack in leaf.lacks], lang))
+
+
+def _bounds(rate: Rate) -> str:
+    """95 % Wilson interval, for showing."""
+    found = wilson(rate)
+    return "" if found is None else f" [{found[0]:.2f}, {found[1]:.2f}]"
+
+
+def _joined(parts: list[str], lang: Lang) -> str:
+    return ("；" if lang == "zh" else "; ").join(parts)
+
+
+def _ld_of(change: Try, lang: Lang) -> str:
+    """LD on the base's path; where the change acts before the decision, on the path that it opened."""
+    if change.own is not None and (change.earlier_fork or change.after is None or not change.flips):
+        return _say("own", lang, ld=_number(change.own))
+    return _ld(change.after, lang)
+
+
+def _ld(value: float | None, lang: Lang) -> str:
+    return "" if value is None else _say("after", lang, ld=_number(value))
+
+
+def _number(value: float) -> str:
+    return f"{value:+.3g}".replace("-", "−")
+
+
+def _say(key: str, lang: Lang, **values: object) -> str:
+    return WORDS[key][lang == "zh"].format(**values)

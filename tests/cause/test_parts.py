@@ -1,0 +1,109 @@
+"""Roles of parts, prompts without or with other orders of them, and spans as shams."""
+
+import itertools
+from collections import Counter
+
+import pytest
+
+from whybox.cause import parts, spans
+from whybox.items.case import Case
+from whybox.text.prompt import Segment, SegmentKind
+
+REFUND = {
+    "id": "refund",
+    "prompt": [
+        {"role": "system", "parts": [{"name": "policy", "text": "Documents only."}]},
+        {
+            "role": "user",
+            "parts": [
+                {"name": "doc1", "text": "Exchanges: 30 days."},
+                {"name": "doc2", "text": "Refunds: 7 days."},
+                {"name": "question", "text": "How long?"},
+            ],
+        },
+    ],
+    "answer": {"right": "7 days", "wrong": "30 days", "kind": "number"},
+    "evidence": ["doc2"],
+}
+
+
+def test_roles_of_the_refund_case() -> None:
+    found = parts.roles_of(Case.from_data(REFUND).filled())
+    assert (found.evidence, found.others, found.question) == (("doc2",), ("doc1",), "question")
+
+
+def test_without_evidence_nothing_is_left_out_or_moved() -> None:
+    case = Case.from_data(REFUND | {"evidence": []}).filled()
+    found = parts.roles_of(case)
+    assert found.others == ()
+    assert parts.other_orders(case, found) == []
+
+
+def test_prompts_alone_closed_and_in_the_other_order() -> None:
+    case = Case.from_data(REFUND).filled()
+    roles = parts.roles_of(case)
+    assert [part.name for part in parts.alone(case, roles).parts] == ["policy", "doc2", "question"]
+    assert [part.name for part in parts.closed_book(case, roles).parts] == ["policy", "question"]
+    assert parts.other_orders(case, roles) == [("doc2", "doc1")]
+
+
+def test_a_chat_without_named_parts_is_cut_at_sentences_and_stays_the_same_text() -> None:
+    content = "Exchanges take 30 days. Refunds take 7 days.\nHow long does a refund take?"
+    case = Case.from_messages([{"role": "user", "content": content}], "7 days", "30 days").filled()
+    cut, presumed = parts.with_presumed_evidence(case)
+    assert presumed
+    assert cut.join.join(part.text for part in cut.parts) == content
+    assert [cut.part(name).text.strip() for name in cut.evidence] == ["Refunds take 7 days."]
+    assert parts.roles_of(cut).others == ("user.1",)
+
+
+def test_chinese_sentences_end_without_blanks() -> None:
+    content = "换货30天。退款7天。退款要多久？"
+    case = Case.from_messages([{"role": "user", "content": content}], "7天", "30天").filled()
+    cut, _ = parts.with_presumed_evidence(case)
+    assert [part.text for part in cut.parts] == ["换货30天。", "退款7天。", "退款要多久？"]
+
+
+def test_no_sentence_states_the_answer_so_nothing_is_presumed() -> None:
+    case = Case.from_messages([{"role": "user", "content": "How long?"}], "7 days", "30 days").filled()
+    assert parts.with_presumed_evidence(case) == (case, False)
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 5, 6])
+def test_williams_orders_are_balanced_in_place_and_succession(k: int) -> None:
+    rows = parts.williams([str(i) for i in range(k)])
+    places = Counter((place, unit) for row in rows for place, unit in enumerate(row))
+    follows = Counter(pair for row in rows for pair in itertools.pairwise(row))
+    assert set(places.values()) == {len(rows) // k}
+    assert len(follows) == k * (k - 1)
+    assert len(set(follows.values())) == 1
+
+
+def test_other_spans_of_the_refund_case_are_the_21_of_its_length() -> None:
+    """50 ids, evidence at 26 … 35, the first id left out."""
+    found = spans.other_spans(10, range(26, 36), 50)
+    assert len(found) == 21
+    assert [span.start for span in found] == [*range(1, 17), *range(36, 41)]
+
+
+def test_the_nearest_spans_are_kept_when_there_are_more() -> None:
+    found = spans.other_spans(2, range(50, 52), 100, most=4)
+    assert [span.start for span in found] == [47, 48, 52, 53]
+
+
+def test_template_pieces_are_one_stretch_and_sentences_that_nobody_typed_stay_apart() -> None:
+    segments = [
+        Segment("bos", SegmentKind.BOS, None, 0, 1),
+        Segment("not typed 1", SegmentKind.TEMPLATE, "system", 1, 4),
+        Segment("template 2", SegmentKind.TEMPLATE, None, 4, 6),
+        Segment("doc", SegmentKind.PART, "user", 6, 9),
+        Segment("template 3", SegmentKind.TEMPLATE, None, 9, 11),
+    ]
+    found = spans.stretches(segments, 10)
+    assert [(one.name, one.keys) for one in found] == [
+        ("template", (0, 4, 5, 9)),
+        ("not typed 1", (1, 2, 3)),
+        ("doc", (6, 7, 8)),
+    ]
+    assert found[0].span is None
+    assert found[2].span == range(6, 9)

@@ -1,0 +1,93 @@
+"""`whybox next` as a process: what it prints, and how it ends."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.models import model_path
+
+pytestmark = pytest.mark.model
+
+
+def run(*arguments: str, stdin: bytes = b"") -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "whybox", *arguments]
+    ended = subprocess.run(command, input=stdin, capture_output=True, timeout=120, env=os.environ | {"LANG": "C.UTF-8"})
+    return subprocess.CompletedProcess(command, ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+
+
+@pytest.fixture(scope="module")
+def model() -> str:
+    return str(model_path("smollm2"))
+
+
+def test_shows_paris(model: str) -> None:
+    ended = run("next", "-m", model, "The capital of France is")
+    assert ended.returncode == 0
+    assert "·Paris" in ended.stdout
+    assert "77.3 %" in ended.stdout
+    assert ended.stderr == ""
+
+
+def test_json_is_one_document_and_nothing_else(model: str) -> None:
+    document = json.loads(run("next", "-m", model, "The capital of France is", "--json", "-n", "3").stdout)
+    assert document["next"][0]["text"] == " Paris"
+    assert document["generated"]["text"] == " Paris.\n"
+
+
+def test_reads_standard_input_and_writes_files(model: str, tmp_path: Path) -> None:
+    for name in ("a.json", "a.txt"):
+        ended = run(
+            "next", "-m", model, "-", "-o", str(tmp_path / name), "--lang", "zh", stdin="天氣很好，我想".encode()
+        )
+        assert (ended.returncode, ended.stdout) == (0, "")
+    assert json.loads((tmp_path / "a.json").read_text())["next"][0]["text"] == "要"
+    assert "10.2 %" in (tmp_path / "a.txt").read_text()
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_chat_goes_through_the_template(model: str) -> None:
+    document = json.loads(run("next", "-m", model, "--chat", "hi", "--json").stdout)
+    assert len(document["tokens"]) == 31
+    assert any("nobody typed" in note or "not typed" in note for note in document["notes"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "line"),
+    [
+        (["next", ""], 2, "whybox: the prompt is empty"),
+        (["next", "-m", "smolm2", "a"], 2, "whybox: no model 'smolm2'"),
+        (["next", "-m", "./nothing.gguf", "a"], 2, "nothing.gguf"),
+        (["next", "--engine", "torch", "a"], 2, "whybox: engine 'torch' is not available"),
+        (["next", "--precision", "fp16", "a"], 2, "whybox: precision 'fp16' is not available"),
+        (["next", "a " * 9000], 2, "tokens, the trained context has"),
+        (["next", "a", "-o", "x.docx"], 2, "whybox: cannot write .docx"),
+        (["next", "a", "-o", "/nowhere/at/all/x.json"], 3, "/nowhere/at/all"),
+    ],
+)
+def test_mistakes_get_a_line_of_cause_and_an_exit_code(arguments: list[str], code: int, line: str, model: str) -> None:
+    if "-m" not in arguments:
+        arguments = [arguments[0], "-m", model, *arguments[1:]]
+    ended = run(*arguments)
+    assert ended.returncode == code, ended.stderr
+    assert line in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert ended.stdout == ""
+
+
+def test_a_broken_file_is_named(tmp_path: Path, model: str) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(Path(model).read_bytes()[:-1_000_000])
+    ended = run("next", "-m", str(broken), "a")
+    assert ended.returncode == 3
+    assert "blk.9.ffn_up.weight" in ended.stderr
+    assert "442,432 bytes short" in ended.stderr
+
+
+def test_standard_input_that_is_not_text_is_refused(model: str) -> None:
+    ended = run("next", "-m", model, "-", stdin=b"\xff\xfe\x00")
+    assert ended.returncode == 2
+    assert "UTF-8" in ended.stderr

@@ -1,0 +1,161 @@
+"""Depth is measured in ids, in English and in Chinese (B46), and lengths are drawn, never padded."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from whybox.errors import CaseError, PromptError
+from whybox.items.generate import (
+    CHARACTERS_ONLY,
+    LANGUAGES,
+    Encoded,
+    Language,
+    canary_pair,
+    draw_of_length,
+    encode_characters,
+    place,
+    place_in_text,
+    read_dated,
+    reference_set,
+    sentences,
+)
+from whybox.items.generate.placement import occurs_once, realised_depth
+from whybox.items.seeds import item_generator
+
+from .toy_tokens import count_tokens, encode, strictly_rising
+
+NEEDLE: dict[Language, str] = {"en": "The Velmora depot keeps parcels for 17 days.", "zh": "维岚仓库的包裹保留17天。"}
+DEPTHS = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_depth_is_realised_within_a_sentence(language: Language) -> None:
+    realised = []
+    for depth in DEPTHS:
+        placed = place(NEEDLE[language], depth, 40, language, item_generator(1, "evidence", f"{depth}"), encode)
+        assert placed.requested == depth
+        assert abs(placed.realised - depth) <= placed.tolerance < 0.05
+        before, after = count_tokens(placed.before), count_tokens(placed.after)
+        assert placed.realised == before / (before + after)
+        realised.append(placed.realised)
+    assert (realised[0], realised[-1]) == (0.0, 1.0)
+    assert strictly_rising(realised)
+
+
+def test_a_haystack_without_ascii_full_stops_still_has_a_middle() -> None:
+    haystack = "清晨的风很轻。门前的长椅空着！远处有人唱歌？小路弯弯；雨停了。\n" * 8
+    placed = place_in_text(haystack, NEEDLE["zh"], 0.5, encode)
+    assert abs(placed.realised - 0.5) <= placed.tolerance < 0.1
+    assert placed.before + placed.after == haystack
+    assert placed.before[-1] in "。！？；\n"
+
+
+def test_ids_that_disagree_with_the_text_are_refused() -> None:
+    def drifting(before: str, passage: str, after: str) -> Encoded:
+        return encode(before, passage, after + " x" * 9000)
+
+    with pytest.raises(PromptError, match=r"expected depth 0\.900 within"):
+        place_in_text("Short one. Another one. " * 50, NEEDLE["en"], 0.9, drifting)
+
+
+def test_a_needle_that_stands_twice_is_refused() -> None:
+    needle = "A quiet wind."
+    with pytest.raises(PromptError):
+        place_in_text(f"One more. {needle} And then. " * 3, needle, 0.5, encode)
+    assert not occurs_once(Encoded((5, 6, 7, 5, 6), {"passage": (0, 2)}))
+    assert occurs_once(Encoded((5, 6, 7, 5, 8), {"passage": (0, 2)}))
+
+
+def test_depth_leaves_the_ids_of_the_passage_and_of_the_template_out() -> None:
+    encoded = Encoded(tuple(range(100)), {"before": (10, 40), "passage": (40, 50), "after": (50, 60)})
+    assert realised_depth(encoded) == 0.75
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("One. Two! Three?", ["One. ", "Two! ", "Three?"]),
+        ("It takes 7.5 days. Then e.g. rest.", ["It takes 7.5 days. ", "Then e.g. ", "rest."]),
+        ("清晨。傍晚！雨停了？是；好\n完", ["清晨。", "傍晚！", "雨停了？", "是；", "好\n", "完"]),
+        ('He said "go." Then he left.', ['He said "go." ', "Then he left."]),
+        ("他说：“走。”然后走了。", ["他说：“走。”", "然后走了。"]),
+        ("no end", ["no end"]),
+        ("", []),
+    ],
+)
+def test_sentences(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+@given(st.text())
+def test_sentences_joined_are_the_text(text: str) -> None:
+    assert "".join(sentences(text)) == text
+
+
+def test_same_length_is_drawn_and_never_padded() -> None:
+    texts = iter(["a", "bbb", "cc", "dd"])
+    matched = draw_of_length(lambda: next(texts), len, 2)
+    assert (matched.value, matched.length, matched.draws, matched.flags) == ("cc", 2, 3, ())
+
+
+def test_two_hundred_vain_draws_are_flagged_with_the_nearest() -> None:
+    numbers = iter(range(1, 10_000))
+    matched = draw_of_length(lambda: "x" * next(numbers), len, 1000)
+    assert (matched.length, matched.draws, matched.flags) == (200, 200, ("length differs",))
+    assert next(numbers) == 201
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("raw", [False, True])
+def test_the_reference_set_is_32_prompts_near_the_wanted_length(language: Language, raw: bool) -> None:
+    prompts = reference_set(language, count_tokens, 300, raw)
+    assert prompts == reference_set(language, count_tokens, 300, raw)
+    assert len({prompt.parts for prompt in prompts}) == len(prompts) == 32
+    for prompt in prompts:
+        assert prompt.is_raw == raw
+        assert abs(sum(count_tokens(part.text) for part in prompt.parts) - 300) <= 40
+        assert len(set(sentences(prompt.part("preface").text))) == len(sentences(prompt.part("preface").text))
+    assert all("preface" not in [part.name for part in p.parts] for p in reference_set(language, count_tokens))
+
+
+@settings(max_examples=25, deadline=None)
+@given(depth=st.floats(0, 1), seed=st.integers(0, 10**6), language=st.sampled_from(LANGUAGES))
+def test_any_depth_of_any_seed_is_near(depth: float, seed: int, language: Language) -> None:
+    placed = place(NEEDLE[language], depth, 12, language, item_generator(seed, "evidence", "x"), encode)
+    assert abs(placed.realised - depth) <= placed.tolerance
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_canary_tells_which_end_was_cut(language: Language) -> None:
+    canary = canary_pair(language, 5)
+    assert canary == canary_pair(language, 5)
+    assert canary.first in canary.head
+    assert canary.last in canary.tail
+    assert canary.lost(f"{canary.first}, {canary.last}") == ()
+    assert canary.lost(f"The last is {canary.last}.") == ("start",)
+    assert canary.lost(canary.first) == ("end",)
+    assert canary.lost("I see no code.") == ("start", "end")
+
+
+def test_without_ids_depth_is_counted_in_characters() -> None:
+    placed = place(NEEDLE["zh"], 0.5, 20, "zh", item_generator(2, "evidence", "x"), encode_characters)
+    assert placed.realised == len(placed.before) / (len(placed.before) + len(placed.after))
+    assert CHARACTERS_ONLY == "depth in characters, not verified"
+
+
+HEADER = "month,question,right,wrong,source"
+
+
+def test_dated_facts_need_month_and_source() -> None:
+    (fact,) = read_dated([HEADER, "2024-05,Which?,A,B|C,https://example.org/a 2025-01-02"], "d.csv")
+    assert (fact.month, fact.wrong) == ("2024-05", ("B", "C"))
+    for row, message in (
+        ("2024-13,Which?,A,B,https://example.org", "d.csv:2: month: expected YYYY-MM, found '2024-13'"),
+        ("2024-05,Which?,A,B,somewhere", "d.csv:2: source: expected a public address, found 'somewhere'"),
+        ("2024-05,Which?,A,A,https://example.org", "not among the wrong ones"),
+        ("2024-05,Which?,A", "expected 5 columns"),
+    ):
+        with pytest.raises(CaseError, match=message):
+            read_dated([HEADER, row], "d.csv")
+    with pytest.raises(CaseError, match="expected the columns month"):
+        read_dated(["a,b"], "d.csv")

@@ -1,0 +1,95 @@
+"""The model as the API gives it: prompts of every kind, scoring, sweeps, and what is refused."""
+
+import numpy as np
+import pytest
+
+import whybox
+from tests.real import real
+from whybox.errors import ModelNotFound, PromptError, SiteError, UsageError
+
+pytestmark = pytest.mark.model
+
+
+def test_prompts_of_every_kind() -> None:
+    model = real("smollm2")
+    ids = model.prompt("The capital of France is").ids
+    assert model.prompt(list(ids)).ids == ids
+    assert model.prompt(np.asarray(ids).tolist()).ids == ids
+    chat = model.prompt([{"role": "user", "content": "hi"}])
+    assert len(chat.ids) == 31
+    assert "You are a helpful AI assistant named SmolLM" in chat.text
+    assert model.prompt(chat) is chat
+
+
+def test_score_is_the_sum_of_the_rows_before() -> None:
+    model = real("smollm2")
+    scored = model.score("The capital of France is", " Paris")
+    assert scored.ids == (7042,)
+    assert np.exp(scored.log_prob) == pytest.approx(0.77253, abs=2e-5)
+    longer = model.score("The capital of France is", " Paris.")
+    assert longer.per_token[0] == pytest.approx(scored.log_prob, abs=1e-4)
+    assert longer.log_prob == pytest.approx(sum(longer.per_token), abs=1e-9)
+
+
+def test_an_answer_that_merges_into_the_prompt_is_scored_from_the_last_common_id() -> None:
+    model = real("smollm2")
+    scored = model.score("The capital of Fr", "ance")
+    assert model.prompt("The capital of France").ids == (504, 3575, 282, 4649)
+    assert scored.ids == (4649,)
+    assert scored.joined_at == 3
+
+
+def test_answers_join_a_chat_without_touching_its_control_tokens() -> None:
+    model = real("smollm2")
+    prompt = model.prompt([{"role": "user", "content": "Say 7 days."}])
+    ids, start = model.join(prompt, "7 days")
+    assert ids[: len(prompt.ids)] == prompt.ids
+    assert start == len(prompt.ids)
+    assert model.tokenizer.text(ids[start:]) == "7 days"
+
+
+def test_sweep_is_one_fresh_run_per_change() -> None:
+    model = real("smollm2")
+    base = model.run("The capital of France is")
+    changes = [
+        whybox.Change(),
+        whybox.Change(edits=(whybox.zero("head_out", 0, h=4),)),
+        whybox.Change(ids=(504, 3575, 282, 10038, 314)),
+        whybox.Change(continuation=(7042,)),
+    ]
+    rows = model.sweep(base, changes, lambda trace: trace.logits[-1])
+    assert np.abs(rows[0] - base.logits[-1]).max() <= 1e-4
+    fresh = model.run("The capital of France is", edits=[whybox.zero("head_out", 0, h=4)])
+    np.testing.assert_allclose(rows[1], fresh.logits[-1], atol=1e-4)
+    np.testing.assert_allclose(rows[2], model.run([504, 3575, 282, 10038, 314]).logits[-1], atol=1e-4)
+    np.testing.assert_allclose(rows[3], model.run([504, 3575, 282, 4649, 314, 7042]).logits[-1], atol=1e-4)
+
+
+def test_what_cannot_be_run_is_refused() -> None:
+    model = real("smollm2")
+    with pytest.raises(PromptError, match="empty"):
+        model.run("")
+    with pytest.raises(PromptError, match="neither"):
+        model.prompt([])
+    with pytest.raises(PromptError, match=f"the trained context has {model.spec.context}"):
+        model.run([1] * (model.spec.context + 1))
+    with pytest.raises(PromptError, match=r"49,?152"):
+        model.run([49152])
+    with pytest.raises(SiteError, match="layers 0 … 29"):
+        model.run("a", edits=[whybox.zero("head_out", 30)])
+
+
+def test_unknown_models_and_settings_are_refused() -> None:
+    with pytest.raises(ModelNotFound, match="did you mean smollm2"):
+        whybox.open("smolm2")
+    with pytest.raises(UsageError, match="available: auto, numpy"):
+        whybox.open("smollm2", engine="torch")
+    with pytest.raises(UsageError, match="available: fp32, fp64"):
+        whybox.open("smollm2", precision="fp16")
+
+
+def test_float64_agrees_to_the_noise_of_float32() -> None:
+    name = real("smollm2").name
+    double = whybox.open(name, precision="fp64").run("The capital of France is").logits
+    error = np.abs(double - real("smollm2").run("The capital of France is").logits).max()
+    assert 0 < error < 1e-4

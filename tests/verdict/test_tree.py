@@ -1,0 +1,192 @@
+"""The verdict tree on measured results as plain data: every leaf, and everything that must not be named."""
+
+from dataclasses import replace
+
+import pytest
+
+from whybox.statistics.intervals import Rate
+from whybox.verdict.facts import Facts, Pair, ShamRun, Try
+from whybox.verdict.tree import Lack, Remark, Ruling, holds, rule
+
+SILENT = ShamRun(0, 21)
+NINE = Rate(9, 9)
+BOOST = Try(
+    "boost decision → doc2", True, ("doc2",), frozenset({"edge doc2"}), 2.1, 0.18, 0.5, shams=SILENT, repeats=NINE
+)
+NO_BOOST = replace(BOOST, flips=False, shams=None, repeats=None)
+ALONE = Try("evidence alone", True, touches=frozenset({"doc1"}), effect=3.5, after=1.6, own=3.2)
+STUCK = replace(ALONE, flips=False, after=-2.0, own=-2.0)
+ORDER = Try("order doc2 doc1", False, touches=frozenset({"order"}), effect=0.6, after=-1.4)
+FLIPPING_ORDER = replace(ORDER, flips=True, after=2.0, own=2.0, repeats=NINE)
+CUT = Try("cut decision → doc1", True, ("doc1",), frozenset({"edge doc1"}), 3.1, 1.1, 2.4, shams=SILENT, repeats=NINE)
+WRITER = Try("MLP 7 set to zero", True, (), frozenset({"mlp 7"}), 9.0, 3.0, 3.0, shams=ShamRun(0, 29))
+CLOSED = Try("closed book", False, after=-3.0, own=-3.0)
+
+REFUND = Facts(
+    right=False, delta=1e-5, own=True, own_ld=-1.96, legal=True, forced=("Answer: ", 0.62), evidence=("doc2",),
+    alone=ALONE, orders=(ORDER,), boost=BOOST, cuts=(CUT,), closed=CLOSED, closed_same_wrong=False, lift=0.35,
+)  # fmt: skip
+
+
+def verdict(facts: Facts) -> tuple[str, str | None]:
+    first = rule(facts).causes[0]
+    return first.code, first.detail
+
+
+def lacks(ruling: Ruling) -> set[Lack]:
+    return {lack for leaf in ruling.candidates for lack in leaf.lacks}
+
+
+def test_the_refund_case_is_context_not_looked_at() -> None:
+    found = rule(REFUND)
+    assert (found.causes[0].code, found.causes[0].detail) == ("context-use", "not-looked-at")
+    assert found.causes[0].undone_by == BOOST
+    assert found.variants
+    assert found.remarks == (Remark.PATH_DEPENDENT,)
+
+
+def test_nothing_is_named_when_shams_flip_too() -> None:
+    facts = replace(REFUND, boost=replace(BOOST, shams=ShamRun(3, 21)))
+    assert verdict(facts) == ("not-determined", None)
+    assert lacks(rule(facts)) == {Lack.SHAMS_FLIP}
+
+
+def test_one_sham_of_39_is_still_within_alpha_one_of_38_is_not() -> None:
+    assert verdict(replace(REFUND, boost=replace(BOOST, shams=ShamRun(1, 39))))[0] == "context-use"
+    assert verdict(replace(REFUND, boost=replace(BOOST, shams=ShamRun(1, 38))))[0] == "not-determined"
+
+
+def test_nothing_is_named_when_too_few_shams_exist_or_none_were_run() -> None:
+    few = replace(REFUND, boost=replace(BOOST, shams=ShamRun(0, 18)))
+    assert (verdict(few)[0], lacks(rule(few))) == ("not-determined", {Lack.FEW_SHAMS})
+    none = replace(REFUND, boost=replace(BOOST, shams=None))
+    assert (verdict(none)[0], lacks(rule(none))) == ("not-determined", {Lack.NO_SHAMS})
+
+
+def test_nothing_is_named_when_variants_do_not_follow() -> None:
+    facts = replace(REFUND, boost=replace(BOOST, repeats=Rate(7, 9)))
+    assert (verdict(facts)[0], lacks(rule(facts))) == ("not-determined", {Lack.VARIANTS})
+
+
+def test_few_variants_or_none_leave_a_verdict_on_this_prompt_only() -> None:
+    for repeats in (None, Rate(1, 1), Rate(3, 7)):
+        found = rule(replace(REFUND, boost=replace(BOOST, repeats=repeats)))
+        assert found.causes[0].code == "context-use"
+        assert not found.variants
+
+
+def test_a_boost_that_does_not_flip_names_nothing_and_says_what_was_not_run() -> None:
+    found = rule(replace(REFUND, boost=NO_BOOST))
+    assert (found.causes[0].code, found.causes[0].detail) == ("not-determined", None)
+    assert Remark.READERS_NOT_RUN in found.remarks
+    assert Remark.CUT_FLIPS in found.remarks
+
+
+def test_order_needs_moving_and_an_edge() -> None:
+    facts = replace(REFUND, orders=(FLIPPING_ORDER,))
+    found = rule(facts)
+    assert (found.causes[0].code, found.causes[0].about) == ("order", ("doc1",))
+    assert Remark.MECHANISM_NOT_SHOWN not in found.remarks
+
+
+def test_order_without_an_edge_needs_variants_and_says_that_no_mechanism_was_shown() -> None:
+    no_edge = replace(REFUND, orders=(FLIPPING_ORDER,), boost=NO_BOOST, cuts=(replace(CUT, flips=False),))
+    found = rule(no_edge)
+    assert found.causes[0].code == "order"
+    assert Remark.MECHANISM_NOT_SHOWN in found.remarks
+    alone = replace(no_edge, orders=(replace(FLIPPING_ORDER, repeats=None),))
+    assert (verdict(alone)[0], lacks(rule(alone))) == ("not-determined", {Lack.NO_EDGE})
+
+
+def test_overruled_needs_the_closed_book_answer_and_a_writer() -> None:
+    facts = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), closed_same_wrong=True, writers=(WRITER,))
+    assert verdict(facts) == ("knowledge", "overruled")
+    assert verdict(replace(facts, writers=())) == ("not-determined", "beyond-the-model")
+    assert verdict(replace(facts, closed_same_wrong=False))[0] == "not-determined"
+    broken = replace(facts, writers=(replace(WRITER, shams=ShamRun(4, 29)),))
+    assert verdict(broken)[0] == "not-determined"
+
+
+def test_beyond_the_model_when_nothing_flips() -> None:
+    facts = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), closed_same_wrong=True, forced=None)
+    assert verdict(facts) == ("not-determined", "beyond-the-model")
+
+
+def test_missing_needs_the_fact_to_flip() -> None:
+    bare = Facts(right=False, delta=1e-5, own=True, own_ld=-2.0, legal=True)
+    fact = Try("fact added", True, touches=frozenset({"fact"}), after=2.0, own=2.0)
+    assert verdict(replace(bare, fact=fact)) == ("knowledge", "missing")
+    assert verdict(replace(bare, fact=replace(fact, flips=False)))[0] == "not-determined"
+    assert rule(bare).remarks == (Remark.NO_EVIDENCE_NAMED,)
+
+
+def test_decoding_needs_the_lead_on_the_own_path() -> None:
+    greedy = Try("greedy decoding", True, touches=frozenset({"decoding"}), effect=0.0, after=0.5, own=0.5)
+    facts = replace(REFUND, own_ld=0.5, stated_decoding=True, greedy=greedy, boost=NO_BOOST, alone=STUCK)
+    assert verdict(facts) == ("decoding", None)
+    assert verdict(replace(facts, own_ld=4e-5))[0] == "not-determined"
+    assert verdict(replace(facts, own=False))[0] == "not-determined"
+    assert verdict(replace(facts, greedy=replace(greedy, flips=False)))[0] == "not-determined"
+
+
+def test_a_forced_prefix_that_is_right_names_nothing() -> None:
+    facts = replace(REFUND, boost=NO_BOOST, alone=STUCK, cuts=(), forced=("Answer: ", 5.0))
+    assert verdict(facts)[0] == "not-determined"
+    assert Remark.PATH_DEPENDENT in rule(facts).remarks
+    tie = replace(facts, own_ld=1e-5)
+    assert verdict(tie) == ("not-determined", "path-dependent")
+
+
+def test_format_by_lenient_parse_by_contract_and_by_choice_at_the_start() -> None:
+    lenient = Try("lenient parse", True, touches=frozenset({"parse"}))
+    assert verdict(replace(REFUND, lenient=lenient, boost=NO_BOOST)) == ("format", None)
+    contract = Try("prefix 'Answer: ' forced", True, touches=frozenset({"prefix"}), own=1.0)
+    silent = replace(REFUND, legal=False, own=False, boost=NO_BOOST)
+    assert verdict(replace(silent, contract=contract)) == ("format", None)
+    assert verdict(replace(silent, start_ld=0.3)) == ("format", None)
+    assert verdict(replace(silent, start_ld=4e-5))[0] == "not-determined"
+    assert verdict(replace(REFUND, contract=contract, start_ld=3.0, boost=NO_BOOST))[0] == "not-determined"
+
+
+def test_a_pair_is_joint_and_never_one_of_the_two() -> None:
+    both = Try("order doc2 doc1 + MLP 7", True, touches=frozenset({"order", "mlp 7"}), own=2.0, shams=ShamRun(0, 29))
+    facts = replace(
+        REFUND,
+        alone=STUCK,
+        boost=NO_BOOST,
+        cuts=(),
+        closed_same_wrong=True,
+        pairs=(Pair(("order", "knowledge"), both),),
+    )
+    assert verdict(facts) == ("joint", "order+knowledge")
+
+
+def test_the_contained_change_comes_first_and_the_others_stay_listed() -> None:
+    lenient = Try("lenient parse", True, touches=frozenset())
+    found = rule(replace(REFUND, lenient=lenient))
+    assert [leaf.code for leaf in found.causes] == ["format", "context-use"]
+
+
+def test_a_right_answer_says_what_it_rests_on_and_warns() -> None:
+    found = rule(replace(REFUND, right=True, rests_on=("doc2",), ignores_evidence=True))
+    assert (found.causes[0].code, found.causes[0].about) == ("none", ("doc2",))
+    assert found.remarks == (Remark.NOT_ON_EVIDENCE,)
+    assert rule(replace(REFUND, right=True, ignores_evidence=False)).remarks == ()
+
+
+def test_wrong_elsewhere_and_right_here_is_not_reproduced() -> None:
+    assert verdict(replace(REFUND, right=True, got_wrong=True)) == ("not-determined", "not-reproduced-here")
+    assert verdict(replace(REFUND, right=True, got_wrong=False))[0] == "none"
+
+
+def test_interrupted_before_the_prompts_nothing_is_claimed() -> None:
+    bare = replace(REFUND, alone=None, orders=(), boost=None, cuts=(), closed=None, closed_same_wrong=None)
+    assert verdict(bare) == ("not-determined", None)
+
+
+@pytest.mark.parametrize(
+    ("hits", "n", "enough"),
+    [(8, 10, True), (7, 10, False), (8, 9, True), (7, 9, False), (7, 8, True), (6, 8, False), (7, 7, False)],
+)
+def test_eight_of_ten(hits: int, n: int, enough: bool) -> None:
+    assert holds(Rate(hits, n)) is enough

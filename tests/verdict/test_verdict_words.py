@@ -1,0 +1,56 @@
+"""Sentences of verdicts: both languages, no claim beyond the facts."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.verdict.test_tree import BOOST, NO_BOOST, REFUND, STUCK
+from whybox.verdict import words
+from whybox.verdict.facts import ShamRun, Try
+from whybox.verdict.tree import Lack, Remark, rule
+
+FORBIDDEN = ("important", "thinks", "believes", "重要", "认为")
+
+
+def test_the_refund_case_says_every_number_it_rests_on() -> None:
+    said = words.because(rule(REFUND), REFUND, "en")
+    assert "With the evidence alone the answer is right (LD +1.6); no other order" in said
+    assert "“boost decision → doc2” turns the answer right (LD +0.18); 0 of 21 shams do (p = .045)" in said
+    assert "in 9 of 9 failing variants [0.70, 1.00]" in said
+    assert "path-dependent: right after “Answer: ” (LD +0.62), wrong on its own path (LD −1.96)." in said.replace(
+        "Path", "path"
+    )
+
+
+def test_a_candidate_says_what_it_lacks() -> None:
+    facts = replace(REFUND, boost=replace(BOOST, shams=ShamRun(3, 21)))
+    said = words.because(rule(facts), facts, "en")
+    assert "Candidate context-use · not-looked-at: shams turn the answer right as well." in said
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize(
+    "facts",
+    [
+        REFUND,
+        replace(REFUND, boost=NO_BOOST),
+        replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=()),
+        replace(REFUND, right=True, ignores_evidence=True),
+        replace(REFUND, right=True, got_wrong=True),
+        replace(REFUND, lenient=Try("lenient parse", True)),
+        replace(REFUND, legal=False, own=False, start_ld=1.0),
+    ],
+)
+def test_every_verdict_has_sentences_in_both_languages(facts: object, lang: words.Lang) -> None:
+    ruling = rule(facts)
+    for said in (words.because(ruling, facts, lang), words.would_change(ruling, lang), words.next_step(ruling, lang)):
+        assert said
+        assert "{" not in said
+        assert not any(word in said for word in FORBIDDEN)
+        assert ("。" in said) == (lang == "zh")
+
+
+def test_every_lack_and_remark_has_words_in_both_languages() -> None:
+    assert set(words.LACKS) == set(Lack)
+    assert set(words.REMARKS) == set(Remark)
+    assert all(en and zh for en, zh in [*words.LACKS.values(), *words.REMARKS.values(), *words.WORDS.values()])
