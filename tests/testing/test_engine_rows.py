@@ -10,11 +10,11 @@ from whybox.testing.planted import Planted
 SEEDS = pytest.mark.parametrize(("seed", "decoys"), [(0, NONE), (1, NONE), (2, CROWD)])
 KIND = pytest.mark.parametrize("kind", KINDS)
 
-# LD on the sound engine and on the faulty one. Without 1/√66 the slope of .05 becomes .406 a position:
-# 20 (e^−.2 + e^−.4 − 1) / (… + 1) = 3.929 against 20 (e^−1.625 + e^−3.25 − 1) / (… + 1) = −12.37.
+# LD on the sound engine and on the faulty one. Without 1/√67 the slope of .05 becomes .4093 a position:
+# 20 (e^−.2 + e^−.4 − 1) / (… + 1) = 3.929 against 20 (e^−1.637 + e^−3.274 − 1) / (… + 1) = −12.455.
 LD = {
     "mask-after-softmax": (14, -6),
-    "no-score-scale": (3.929, -12.370),
+    "no-score-scale": (3.929, -12.455),
     "window-off-by-one": (20, -19.281),
     "kv-heads-tiled": (20, -20),
 }
@@ -22,7 +22,7 @@ FIRST = {
     "mask-after-softmax": ("pattern", 0),
     "no-score-scale": ("scores", 0),
     "window-off-by-one": ("pattern", 2),
-    "kv-heads-tiled": ("scores", 2),
+    "kv-heads-tiled": ("head_out", 2),
 }
 
 
@@ -43,9 +43,9 @@ def test_right_on_the_sound_engine_and_wrong_on_the_faulty_one(kind: str, seed: 
 
 
 @pytest.mark.parametrize("kind", LD)
-@SEEDS
-def test_log_odds_on_either_engine(kind: str, seed: int, decoys: Decoys) -> None:
-    planted = engine_fault(kind, seed, decoys)
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_log_odds_on_either_engine(kind: str, seed: int) -> None:
+    planted = engine_fault(kind, seed)
     assert planted.sound is not None
     sound, faulty = LD[kind]
     assert ld(planted.sound, planted.instance) == near(sound)
@@ -66,7 +66,8 @@ def test_the_cache_slot_is_missed_behind_the_opening_of_the_answer(seed: int, de
 def test_the_first_site_that_differs(kind: str) -> None:
     planted = engine_fault(kind, 0)
     assert planted.sound is not None
-    # kv heads that are laid out anew differ in shape, not in what a query head reads: compared from the scores on
+    # Key/value heads laid out anew differ in shape, not in what a query head reads: compared from the scores on. The
+    # planted groups hold the same keys, so that their values are the first to differ.
     compared = {"scores", "pattern", "head_out"} if kind == "kv-heads-tiled" else {s.name for s in SITES}
     assert first_difference(planted.sound, planted.model, planted, compared) == FIRST[kind]
 
