@@ -1,0 +1,105 @@
+"""The pages are true: links lead somewhere, tables equal the code, Python runs, commands exist."""
+
+import os
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+from click import Command, Group
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from tests.documents import PAGES, ROOT, Shown, assert_prints, blocks, commands, run_python, shown
+from tests.models import model_path
+from whybox import sites
+from whybox.cli.main import app
+
+_LINK = re.compile(r"\]\((?!https?:)([^)\s#]*)(?:#([^)\s]*))?\)|src=\"(?!https?:)([^\"]+)\"")
+_VERBS = get_command(app)
+
+
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page: Path) -> None:
+    for target, anchor, image in _LINK.findall(page.read_text("utf-8")):
+        found = (page.parent / (target or image)).resolve() if target or image else page
+        assert found.exists(), f"{name_of(page)} links to {target or image}"
+        if anchor:
+            assert anchor in anchors(found), f"{name_of(page)} links to {target}#{anchor}"
+
+
+def anchors(page: Path) -> set[str]:
+    """Anchors as GitHub makes them from headings, and those written by hand."""
+    text = page.read_text("utf-8")
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    made = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return made | set(re.findall(r'<a id="([^"]+)"', text))
+
+
+def test_the_sites_table_is_the_code() -> None:
+    text = (ROOT / "docs/python.md").read_text("utf-8")
+    table = text.split("<!-- sites: begin -->\n")[1].split("<!-- sites: end -->")[0]
+    rows = [f"| `{s.name}` | {s.axes} | {'yes' if s.per_layer else ''} | {s.meaning} |\n" for s in sites.SITES]
+    assert table == "| site | axes | in each layer | what it is |\n|---|---|---|---|\n" + "".join(rows)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_command_exists_with_its_options(page: Path) -> None:
+    assert isinstance(_VERBS, Group)
+    for command in commands(page):
+        verb, *words = command.split()[1:]
+        if verb.startswith("-"):
+            continue
+        assert verb in _VERBS.commands, f"{name_of(page)}: {command}"
+        known = options_of(_VERBS.commands[verb])
+        for word in words:
+            if re.fullmatch(r"--?[a-z][a-z-]*", word):
+                assert word in known, f"{name_of(page)}: {command}"
+            if word.startswith("examples/"):
+                assert (ROOT / word).exists(), f"{name_of(page)}: {command}"
+
+
+def options_of(verb: Command) -> set[str]:
+    return {name for option in verb.params for name in (*option.opts, *option.secondary_opts)}
+
+
+PYTHON = [page for page in PAGES if any(blocks(page, "python"))]
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("page", PYTHON, ids=name_of)
+def test_python_runs_and_says_what_the_page_says(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model_path("smollm2")
+    monkeypatch.chdir(ROOT)
+    assert run_python(page) > 0
+
+
+NEXT = [(page, one) for page in PAGES for one in shown(page) if one.arguments[:2] == ["whybox", "next"] and one.output]
+
+
+@pytest.mark.model
+@pytest.mark.parametrize(("page", "one"), NEXT, ids=[f"{name_of(page)} {one.command[7:40]}" for page, one in NEXT])
+def test_next_prints_what_the_page_shows(page: Path, one: Shown) -> None:
+    assert_prints(printed(*one.arguments[1:]), one.output)
+
+
+@cache
+def printed(*arguments: str) -> str:
+    """What the command line prints, 80 columns wide, in English unless told."""
+    model_path("smollm2")
+    narrow = {"COLUMNS": "80", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "WHYBOX_QUIET": "1"}
+    ended = CliRunner().invoke(app, list(arguments), env={**os.environ, **narrow})
+    assert ended.exit_code == 0, ended.output
+    return ended.output
+
+
+def test_pages_speak_of_no_verb_that_does_not_exist() -> None:
+    """A planned verb may be named as planned (README, one paragraph), and is never shown as a command."""
+    assert isinstance(_VERBS, Group)
+    for page in PAGES:
+        for verb in re.findall(r"`whybox ([a-z]+)", page.read_text("utf-8")):
+            assert verb in _VERBS.commands, f"{name_of(page)} shows whybox {verb}"
