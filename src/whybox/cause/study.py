@@ -9,10 +9,10 @@ import numpy as np
 from whybox.cause import floor, trials
 from whybox.cause.answers import Answered, Asked, answer, log_prob, read, settings_of
 from whybox.cause.bench import Bench, Work
-from whybox.cause.decision import Reading, decision_after, mention
+from whybox.cause.decision import Reading, decision_after, mention, shared
 from whybox.cause.effects import Base, SegmentEffects, head_effects, key_effects, segment_effects
 from whybox.cause.parts import Roles, other_orders, roles_of, with_fact, with_presumed_evidence
-from whybox.cause.spans import Stretch, keys_of, other_spans, stretches
+from whybox.cause.spans import SHAMS, Stretch, keys_of, other_spans, stretches
 from whybox.cause.trials import MOST_VARIANTS, Failing, Maker, Setting, ShamMakers, Trial
 from whybox.items.instance import CaseInstance
 from whybox.statistics.ranks import Correlation, spearman
@@ -112,7 +112,7 @@ def stages(study: Study) -> list[Stage]:
         Stage("other prompts", Work(2 * prompts, prompts), _prompts),
         Stage("form and decoding", Work(4, 2), _form),
         Stage("attention edges", Work(2 * trials_of, trials_of), _edges),
-        Stage("removals", Work(2 * heads, 3), _removals),
+        Stage("removals", Work(heads, _TRIED_REMOVALS), _removals),
         Stage("variants", Work(3 * variants, 3 * variants), _variants),
         Stage("shams", Work(shams, shams), _shams),
         Stage("segments", Work(reads=_most_cuts(study)), _segments),
@@ -122,10 +122,11 @@ def stages(study: Study) -> list[Stage]:
 
 
 def _most_shams(study: Study) -> int:
-    """Shams of the boost or of one cut, whichever could need more."""
+    """Shams of the boost, of one cut or of a removal, whichever could need more."""
     prompt, names = study.asked.prompt, [study.roles.evidence, *((other,) for other in study.roles.others)]
     held = [keys_of(prompt, found) for found in names]
-    return max((len(other_spans(len(keys), keys, len(prompt))) for keys in held), default=0)
+    others = min(SHAMS, study.bench.model.spec.layers[0].attention.heads * len(study.bench.model.spec.layers))
+    return max(others, *(len(other_spans(len(keys), keys, len(prompt))) for keys in held))
 
 
 def _most_cuts(study: Study) -> int:
@@ -159,7 +160,7 @@ def total(plan: Sequence[Stage]) -> Work:
 def _answer(study: Study) -> None:
     """The own run. A wrong answer that the case does not name is what was written, or else the runner-up."""
     if not study.asked.wrong:
-        study.asked = replace(study.asked, wrong=_stand_in(study))
+        study.asked = replace(study.asked, wrong=_stand_in(study), stand_in=True)
     study.own = answer(study.bench, study.asked)
     base = Base(study.asked, study.own.decision, study.own.reading)
     study.setting = Setting(base, study.roles, _UNKNOWN, len(study.bench.model.spec.layers))
@@ -181,14 +182,13 @@ def _stand_in(study: Study) -> str:
 
 def _runner_up(study: Study, text: str) -> str:
     """The second choice of the model where its right answer begins (or at the start): a token's text."""
-    place = mention(text, study.asked.right) or 0
-    tokenizer, prompt = study.bench.model.tokenizer, study.asked.prompt
-    ids, start = study.bench.model.join(prompt, text[:place] + study.asked.right)
-    before = ids[: start + len(tokenizer.encode(text[:place]))] if place else ids[:start]
+    model, asked = study.bench.model, study.asked
+    prefix = text[: mention(text, asked.right) or 0]
+    ids = model.join(asked.prompt, prefix + asked.right)[0]
+    before = ids[: shared(ids, model.join(asked.prompt, prefix)[0])]
     ranked = np.argsort(-study.bench.read(before)[-1], kind="stable")
-    taken = study.asked.right.strip()[:1]
-    labels = (tokenizer.decode_bytes([int(i)]).decode(errors="ignore") for i in ranked[:50])
-    return next(label for label in labels if label.strip() and not label.strip().startswith(taken))
+    labels = (model.tokenizer.decode_bytes([int(i)]).decode(errors="ignore").strip() for i in ranked[:50])
+    return next(label for label in labels if label and not asked.right.startswith(label))
 
 
 def _floor(study: Study) -> None:

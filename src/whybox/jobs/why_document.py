@@ -334,7 +334,10 @@ def _notes(study: Study, views: Views, told: Told) -> Iterator[str]:
         yield "the output observed elsewhere differs from the one written here"
     if told.effort == "full":
         yield "full effort runs what quick runs: its further instruments do not exist yet"
-    yield "not run: activation patching of readers, mean and resample ablation, gradients, minimal sets of heads"
+    yield (
+        "not run: other engines and precisions, activation patching of readers, mean and resample ablation, gradients, "
+        "minimal sets of heads"
+    )
     if told.broken_off is not None:
         yield f"the work was ended during “{told.broken_off}”; what follows it was not run"
     yield from (str(warning) for warning in study.path.warnings)
