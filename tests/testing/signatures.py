@@ -30,6 +30,20 @@ class Signature:
     first: int | None
 
 
+_ROWS = 70  # of logits at a time: a vocabulary of 262,144 would fill the memory
+
+
+def streamed(ids: list[int], right: np.ndarray, faulty: np.ndarray, table: np.ndarray) -> Signature:
+    """The same from both runs' `final` [q c] and the head's table [v c], a few rows of logits at a time."""
+    starts = range(0, len(ids), _ROWS)
+    pairs = ((right[i : i + _ROWS] @ table.T, faulty[i : i + _ROWS] @ table.T) for i in starts)
+    parts = [signature(ids[i : i + _ROWS + 1], *pair) for i, pair in zip(starts, pairs, strict=True)]
+    firsts = [i + part.first for i, part in zip(starts, parts, strict=True) if part.first is not None]
+    kl = np.concatenate([part.kl for part in parts])
+    largest = max(part.largest for part in parts)
+    return Signature(largest, kl, float("nan"), sum(part.flips for part in parts), min(firsts, default=None))
+
+
 def signature(ids: list[int], right: np.ndarray, faulty: np.ndarray) -> Signature:
     """Both runs' logits [q v], compared at every position."""
     change = np.abs(faulty - right).max(axis=-1)
