@@ -1,6 +1,6 @@
 """NumPy engine beside transformers in float32, the same weights, one run: tokens per second of greedy decoding.
 
-    python -m bench.first_light [--tokens 32] [--rounds 3]
+    python -m bench.first_light [--tokens 24] [--rounds 3]
 
 Needs the test extra. Prints the ratio of the medians; rounds alternate, both warm.
 """
@@ -22,7 +22,7 @@ PROMPT = "The capital of France is"
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("--tokens", type=int, default=32)
+    asked.add_argument("--tokens", type=int, default=24)
     asked.add_argument("--rounds", type=int, default=3)
     options = asked.parse_args()
     print(f"cold `whybox next`: {cold():.2f} s, peak memory {cold_peak() / 1e9:.2f} GB")
