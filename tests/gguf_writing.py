@@ -33,13 +33,25 @@ ARCHITECTURES = {
 BLOCK = 32
 
 
-def write_gguf(folder: Path, path: Path, kind: GGMLQuantizationType = GGMLQuantizationType.F32) -> Path:
-    """The model saved in `folder`, as one GGUF file; matrices whose rows divide by 32 in `kind`."""
+def unchanged(tensors: Tensors) -> Tensors:
+    return tensors
+
+
+def write_gguf(
+    folder: Path,
+    path: Path,
+    kind: GGMLQuantizationType = GGMLQuantizationType.F32,
+    change: Callable[[Tensors], Tensors] = unchanged,
+) -> Path:
+    """The model saved in `folder`, as one GGUF file; matrices whose rows divide by 32 in `kind`.
+
+    change: what another converter would have written instead.
+    """
     config = json.loads((folder / "config.json").read_text())
     architecture = ARCHITECTURES[config["model_type"]]
     writer = GGUFWriter(path, architecture)
     _METADATA.get(architecture, _llama_line)(writer, config)
-    for name, array in _converted(load_file(folder / "model.safetensors"), config).items():
+    for name, array in change(_converted(load_file(folder / "model.safetensors"), config)).items():
         if array.ndim >= 2 and array.shape[-1] % BLOCK == 0:
             writer.add_tensor(name, quantize(array, kind), raw_dtype=kind)
         else:

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
 from transformers import AutoModelForCausalLM, PretrainedConfig, PreTrainedModel
+from transformers.initialization import no_init_weights
 
 from whybox import families, weights
 from whybox.engine.reference import ReferenceEngine
@@ -65,7 +66,7 @@ def _widened(value: object) -> object:
 
 def doubled(model: PreTrainedModel) -> PreTrainedModel:
     """The same weights in float64, buffers (rotary frequencies) computed anew in float64. Run it in `TrulyDouble`."""
-    with TrulyDouble():
+    with TrulyDouble(), no_init_weights():
         twin = type(model)._from_config(deepcopy(model.config), dtype=torch.float64).eval()
         twin.load_state_dict(model.state_dict())
     twin.config._attn_implementation = "eager"

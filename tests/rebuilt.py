@@ -4,7 +4,15 @@ from functools import cache
 
 import numpy as np
 import torch
-from transformers import Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, PreTrainedModel
+from transformers import (
+    Gemma3ForCausalLM,
+    Gemma3TextConfig,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PretrainedConfig,
+    PreTrainedModel,
+)
+from transformers.initialization import no_init_weights
 
 from tests.real import real
 from whybox.model import Model
@@ -38,7 +46,7 @@ def llama_in_transformers(model: Model) -> PreTrainedModel:
         tie_word_embeddings=True,
     )
     norms = {"input_layernorm": "attn_norm", "post_attention_layernorm": "mlp_norm"}
-    return _filled(LlamaForCausalLM(config), model, norms, shift=0)
+    return _filled(LlamaForCausalLM, config, model, norms)
 
 
 def gemma_in_transformers(model: Model) -> PreTrainedModel:
@@ -64,10 +72,14 @@ def gemma_in_transformers(model: Model) -> PreTrainedModel:
         "self_attn.q_norm": "query_norm",
         "self_attn.k_norm": "key_norm",
     }
-    return _filled(Gemma3ForCausalLM(config), model, norms, shift=1)
+    return _filled(Gemma3ForCausalLM, config, model, norms, shift=1)
 
 
-def _filled(twin: PreTrainedModel, model: Model, norms: dict[str, str], shift: int) -> PreTrainedModel:
+def _filled(
+    kind: type[PreTrainedModel], config: PretrainedConfig, model: Model, norms: dict[str, str], shift: int = 0
+) -> PreTrainedModel:
+    with no_init_weights():
+        twin = kind(config)
     twin.set_attn_implementation("eager")
     state = {"model.embed_tokens.weight": model.weights["embed"]}
     state["model.norm.weight"] = model.weights["final_norm.gain"] - np.float32(shift)

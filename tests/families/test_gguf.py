@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gguf import GGMLQuantizationType
+from gguf import GGMLQuantizationType, GGUFWriter
 from transformers import (
     Gemma2Config,
     Gemma3TextConfig,
@@ -20,6 +20,7 @@ from transformers import (
 
 from tests.gguf_writing import permuted, round_weights, write_gguf
 from tests.oracle import LONG, assert_as_exact_as_hf, opened, tiny
+from whybox.errors import UnsupportedError
 from whybox.families.transforms import query_heads_from_pairs
 from whybox.spec import Activation, Attention, DividedRope, Layer, Layout, LongRope, Mlp, Moe, Norm, NormKind
 
@@ -127,6 +128,37 @@ def test_experts_of_a_llama_file_are_a_mixture(tmp_path: Path) -> None:
     assert any("divided by their sum" in note for note in spec.notes)
 
 
+def test_experts_one_by_one_as_older_files_have_them(tmp_path: Path) -> None:
+    """`blk.0.ffn_gate.3.weight` in place of `blk.0.ffn_gate_exps.weight`: bit-equal logits."""
+
+    def apart(tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        out = {name: array for name, array in tensors.items() if "_exps" not in name}
+        for name in tensors.keys() - out.keys():
+            out |= {name.replace("_exps", f".{e}"): array for e, array in enumerate(tensors[name])}
+        return out
+
+    tiny(MODELS["mixtral"]).save_pretrained(tmp_path)
+    stacked = opened(write_gguf(tmp_path, tmp_path / "stacked.gguf")).engine
+    single = opened(write_gguf(tmp_path, tmp_path / "single.gguf", change=apart)).engine
+    assert any(".ffn_gate.3." in name for name, _, _ in single.weights.ledger)
+    np.testing.assert_array_equal(single.run(LONG).logits, stacked.run(LONG).logits)
+
+
+def test_gpt2_with_a_copy_of_its_embedding(tmp_path: Path) -> None:
+    """Older converters wrote the tied head too: it is left unused, and said."""
+    model = tiny(MODELS["gpt2"])
+    model.save_pretrained(tmp_path)
+
+    def copied(tensors: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return tensors | {"output.weight": tensors["token_embd.weight"]}
+
+    engine = assert_as_exact_as_hf(
+        model, write_gguf(tmp_path, tmp_path / "model.gguf", change=copied), LONG, stored=1e-7
+    ).engine
+    assert engine.spec.tied
+    assert "output.weight is stored although tied; it equals token_embd.weight" in engine.spec.notes
+
+
 def test_what_gemma_files_do_not_state_is_printed(tmp_path: Path) -> None:
     spec = _spec("gemma3", tmp_path)
     assert [layer.attention.window for layer in spec.layers] == [5, 5, 5, 5, 5, None, 5]
@@ -141,6 +173,18 @@ def test_rotary_tensors_reach_the_spec(tmp_path: Path) -> None:
     rope = _spec("phi3 long", tmp_path).layers[0].attention.rope
     assert isinstance(rope, LongRope)
     assert (rope.short, rope.long, rope.original) == ((1.0, 1.25, 1.5, 1.75), (1.5, 2.5, 7.0, 31.0), 20)
+
+
+def test_other_architectures_are_refused_by_name(tmp_path: Path) -> None:
+    writer = GGUFWriter(tmp_path / "model.gguf", "falcon")
+    writer.add_tensor("token_embd.weight", np.ones((31, 64), np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    with pytest.raises(UnsupportedError, match="architecture 'falcon' is not supported") as caught:
+        opened(tmp_path / "model.gguf")
+    assert caught.value.remedy == "supported: llama, qwen2, qwen3, gemma2, gemma3, phi3, gpt2"
 
 
 def _spec(name: str, path: Path):

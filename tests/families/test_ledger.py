@@ -201,6 +201,13 @@ def test_an_accepted_key_is_said(folder: Path) -> None:
     assert "score_bias = 0.5 was accepted without being obeyed" in spec.notes
 
 
+def test_an_accepted_setting_is_said(folder: Path) -> None:
+    """Also a key that is known, with a value that is not implemented."""
+    edit_config(folder, {"hidden_act": "gelu"})
+    spec, _ = families.describe(open_weights(folder), accept=["hidden_act"])
+    assert "hidden_act = 'gelu' was accepted without being obeyed" in spec.notes
+
+
 def test_an_unknown_key_inside_the_rotary_settings(folder: Path) -> None:
     edit_config(folder, {"rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "twist": 2}})
     with pytest.raises(UnsupportedError, match="twist = 2"):

@@ -4,9 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file, save_file
 from transformers import LlamaConfig
 
-from tests.oracle import IDS, assert_as_exact_as_hf, hf_hidden, opened, tiny
+from tests.families.configs import edit_config
+from tests.oracle import IDS, LONG, assert_as_exact_as_hf, assert_like_hf, opened, tiny
+from whybox.engine.edit import zero
 
 SIZES = {
     "vocab_size": 31,
@@ -36,25 +39,46 @@ ROPES = {
 
 
 @pytest.mark.parametrize("rope", ROPES)
-def test_logits_as_exact_as_transformers(rope: str, tmp_path: Path) -> None:
-    model = tiny(LlamaConfig(**SIZES, rope_parameters=ROPES[rope]))
+def test_like_transformers(rope: str, tmp_path: Path) -> None:
+    assert_like_hf(tiny(LlamaConfig(**SIZES, rope_parameters=ROPES[rope])), tmp_path)
+
+
+@pytest.mark.parametrize("rope", ROPES)
+def test_beyond_the_trained_context(rope: str, tmp_path: Path) -> None:
+    """27 tokens where 16 were trained: dynamic NTK takes its larger base (in float32, in transformers)."""
+    model = tiny(LlamaConfig(**(SIZES | {"max_position_embeddings": 16}), rope_parameters=ROPES[rope]))
     model.save_pretrained(tmp_path)
-    assert_as_exact_as_hf(model, tmp_path)
+    assert_as_exact_as_hf(model, tmp_path, LONG, stored=1e-8)
 
 
 @pytest.mark.parametrize("tied", [False, True])
 def test_biases_and_tying(tied: bool, tmp_path: Path) -> None:
     model = tiny(LlamaConfig(**SIZES, attention_bias=True, mlp_bias=True, tie_word_embeddings=tied))
+    assert assert_like_hf(model, tmp_path).engine.spec.tied is tied
+
+
+def test_settings_as_older_files_say_them(tmp_path: Path) -> None:
+    model = tiny(LlamaConfig(**SIZES, rope_parameters=ROPES["linear"]))
     model.save_pretrained(tmp_path)
-    assert assert_as_exact_as_hf(model, tmp_path).engine.spec.tied is tied
+    old = {"rope_theta": 1e4, "rope_scaling": {"type": "linear", "factor": 3.0}, "pretraining_tp": 1}
+    edit_config(tmp_path, old, remove=["rope_parameters"])
+    assert_as_exact_as_hf(model, tmp_path)
 
 
-def test_sites_that_transformers_shows(tmp_path: Path) -> None:
+def test_cached_rotary_frequencies_are_left_unused(tmp_path: Path) -> None:
     model = tiny(LlamaConfig(**SIZES))
     model.save_pretrained(tmp_path)
-    shown = hf_hidden(model, IDS)
-    trace = opened(tmp_path).engine64.run(IDS, see=["resid_pre", "pattern", "final"])
-    for layer in range(3):
-        np.testing.assert_allclose(trace["resid_pre", layer], shown[f"hidden.{layer}"], atol=2e-6)
-        np.testing.assert_allclose(trace["pattern", layer], shown[f"pattern.{layer}"], atol=2e-6)
-    np.testing.assert_allclose(trace["final"], shown["hidden.3"], atol=2e-6)
+    path, name = tmp_path / "model.safetensors", "model.layers.0.self_attn.rotary_emb.inv_freq"
+    save_file(load_file(path) | {name: np.zeros(5, np.float32)}, path)
+    ledger = assert_as_exact_as_hf(model, tmp_path).engine.weights.ledger
+    assert (name, "rotary frequencies, computed from the configuration", ()) in ledger
+
+
+def test_query_heads_share_keys_in_runs(tmp_path: Path) -> None:
+    """Head h reads key/value head h // 3: 0 0 0 1 1 1. Silencing kv head 1 changes heads 3, 4, 5 alone."""
+    tiny(LlamaConfig(**SIZES)).save_pretrained(tmp_path)
+    engine = opened(tmp_path).engine
+    right = engine.run(IDS, see=[("head_out", 0)])["head_out", 0]
+    silenced = engine.run(IDS, see=[("head_out", 0)], edits=[zero("value", 0, g=1)])["head_out", 0]
+    changed = (silenced != right).any(axis=(0, 2))
+    assert changed.tolist() == [False, False, False, True, True, True]

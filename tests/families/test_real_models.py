@@ -23,6 +23,7 @@ FRANCE = (504, 3575, 282, 4649, 314)
 FOX = (504, 2365, 6354, 16438, 27003, 690, 260, 23790, 2767, 30, 378, 2365, 6354, 16438, 27003, 690, 260, 23790)
 WEATHER = (18614, 119, 177, 125, 113, 29157, 226, 48392, 138, 12831, 19805, 235, 177, 221, 128)
 GEMMA_FRANCE = (2, 818, 5279, 529, 7001, 563)
+AROUND_THE_WINDOW = 200  # rows 500 … 699 of 700, for a window of 512
 GEMMA_WEATHER = (2, 223694, 55824, 236900, 62133)
 
 smollm2 = pytest.mark.model
@@ -120,19 +121,19 @@ def _pairs(heads: np.ndarray) -> np.ndarray:
 
 
 @smollm2
-@pytest.mark.parametrize("ids", [FRANCE, FOX, "market"], ids=["france", "fox", "market"])
-def test_smollm2_as_exact_as_transformers(ids: tuple[int, ...] | str) -> None:
+def test_smollm2_as_exact_as_transformers() -> None:
     model = real("smollm2")
-    run = market_ids("smollm2", lines=15, count=200) if isinstance(ids, str) else ids
-    _assert_as_exact(model.engine.run(run).logits, llama_in_transformers(model), run)
+    twin = llama_in_transformers(model)
+    for ids in (FRANCE, FOX, market_ids("smollm2", lines=15, count=200)):
+        _assert_as_exact(model.engine.run(ids).logits, twin, ids)
 
 
 @gemma
-@pytest.mark.parametrize("count", [6, 200])
-def test_gemma_as_exact_as_transformers(count: int) -> None:
+def test_gemma_as_exact_as_transformers() -> None:
     model = real("gemma3-270m")
-    run = market_ids("gemma3-270m", lines=45, count=700)[:count]
-    _assert_as_exact(model.engine.run(run).logits, gemma_in_transformers(model), run)
+    twin = gemma_in_transformers(model)
+    for ids in (GEMMA_FRANCE, market_ids("gemma3-270m", lines=45, count=700)[:100]):
+        _assert_as_exact(model.engine.run(ids).logits, twin, ids)
 
 
 def _assert_as_exact(mine: np.ndarray, twin: torch.nn.Module, ids: tuple[int, ...]) -> None:
@@ -158,10 +159,14 @@ def full() -> Trace:
 def _market(name: str, change) -> Trace:
     """The market text under a changed attention in every layer."""
     model = real(name)
-    layers = tuple(replace(layer, attention=change(layer.attention)) for layer in model.spec.layers)
-    engine = ReferenceEngine(replace(model.spec, layers=layers), model.weights)
-    lines, count = (15, 200) if name == "smollm2" else (45, 700)
-    return engine.run(market_ids(name, lines, count))
+    engine = ReferenceEngine(_with(model.spec, change), model.weights)
+    if name == "smollm2":
+        return engine.run(market_ids(name, lines=15, count=200))
+    return engine.run(market_ids(name, lines=45, count=700), tail=AROUND_THE_WINDOW)
+
+
+def _with(spec: Spec, change) -> Spec:
+    return replace(spec, layers=tuple(replace(layer, attention=change(layer.attention)) for layer in spec.layers))
 
 
 def _change_by_position(fault: Trace, right: Trace) -> np.ndarray:
@@ -217,25 +222,27 @@ def _as_in_the_file(heads: np.ndarray) -> np.ndarray:
 def test_a_wrong_window_breaks_first_at_the_window(window: int | None, first: int, most: float, full: Trace) -> None:
     fault = _market("gemma3-270m", lambda a: a if a.window is None else replace(a, window=window))
     changed = _change_by_position(fault, full)
-    assert np.flatnonzero(changed > 1e-3)[0] == first
-    assert changed[:first].max() < 1e-3
+    assert full.rows[np.flatnonzero(changed)[0]] == first, "not bit-equal before the window"
     assert changed.max() == pytest.approx(most, rel=0.02)
 
 
 @gemma
 @pytest.mark.parametrize(
-    ("change", "most"),
+    "change",
     [
-        (lambda a: replace(a, rope=PlainRope(1e6, 256)), 20.7),
-        (lambda a: a if a.window else replace(a, rope=LinearRope(PlainRope(1e6, 256), 8.0)), 16.0),
+        lambda a: replace(a, rope=PlainRope(1e6, 256)),
+        lambda a: a if a.window else replace(a, rope=LinearRope(PlainRope(1e6, 256), 8.0)),
     ],
     ids=["local theta 1e6", "global positions / 8"],
 )
-def test_a_wrong_rotation_shows_from_position_1(change, most: float, full: Trace) -> None:
-    changed = _change_by_position(_market("gemma3-270m", change), full)
+def test_a_wrong_rotation_shows_from_position_1(change) -> None:
+    model = real("gemma3-270m")
+    ids = market_ids("gemma3-270m", lines=45, count=700)[:30]
+    right = model.engine.run(ids)
+    changed = _change_by_position(ReferenceEngine(_with(model.spec, change), model.weights).run(ids), right)
     assert changed[0] < 1e-3
     assert changed[1] > 1e-2
-    assert changed.max() == pytest.approx(most, rel=0.02)
+    assert changed.max() > 1
 
 
 @gemma
@@ -243,9 +250,8 @@ def test_small_constants_of_gemma_are_seen_and_small() -> None:
     """Another scale of scores, or √c rounded to bfloat16: small, and far above the noise."""
     model = real("gemma3-270m")
     right = model.engine.run(GEMMA_FRANCE).logits[-1]
-    narrow = [replace(layer, attention=replace(layer.attention, scale=160**-0.5)) for layer in model.spec.layers]
     for spec, most, accuracy in (
-        (replace(model.spec, layers=tuple(narrow)), 2.6, 0.06),
+        (_with(model.spec, lambda a: replace(a, scale=160**-0.5)), 2.6, 0.06),
         (replace(model.spec, embed_scale=25.25), 0.014, 0.001),
     ):
         fault = ReferenceEngine(spec, model.weights).run(GEMMA_FRANCE).logits[-1]

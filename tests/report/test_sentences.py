@@ -53,7 +53,9 @@ def test_findings_name_what_was_measured() -> None:
     assert sentences.map_finding(document, "en") == (
         "The decision row reads “template” with 45.2 %, the evidence with 4.72 %"
     )
-    assert sentences.heads_finding(document, "en") == "Taking out head 0.1 changes LD most: −1.23 nats"
+    assert sentences.heads_finding(document, "en") == (
+        "Cutting head 0.1 off from the evidence changes LD most: −1.23 nats"
+    )
 
 
 def test_nothing_beyond_the_floor_is_a_finding_too() -> None:
@@ -61,4 +63,4 @@ def test_nothing_beyond_the_floor_is_a_finding_too() -> None:
     rows = [row | {"noise": 99.0} for row in fixtures.why_data()["segments"]]
     document = fixtures.why(metric=metric, segments=rows)
     assert sentences.evidence_finding(document, "en") == "No cut changed LD beyond the floor"
-    assert sentences.heads_finding(document, "zh") == "没有单个头使 LD 的改变超过底噪"
+    assert sentences.heads_finding(document, "zh") == "没有单个头对证据的注意力使 LD 的改变超过底噪"

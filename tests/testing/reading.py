@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 
 from whybox.engine.edit import Edit, zero
 from whybox.items import CaseInstance
@@ -12,10 +13,8 @@ from whybox.testing.planted import Planted
 from whybox.text.prompt import Prompt
 
 
-def near(value: float) -> "object":
+def near(value: float) -> object:
     """LD within .02 at a scale of 20, in proportion beyond."""
-    import pytest
-
     return pytest.approx(value, abs=0.02 * max(1.0, abs(value) / 20))
 
 

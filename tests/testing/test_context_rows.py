@@ -51,16 +51,16 @@ def test_induction_edges(seed: int, decoys: Decoys) -> None:
     model, case = planted.model, planted.instance
     prompt = model.prompt(case)
     value = place_of(model, prompt, case.right)
-    assert ld(model, case, [cut(2, h=0, q=last(prompt), k=value)]) == near(0)
+    assert ld(model, case, [cut(3, h=0, q=last(prompt), k=value)]) == near(0)
     assert ld(model, case, [cut(0, h=0, q=value, k=value - 1)]) == near(0)
-    assert ld(model, case, [cut(2, h=0, q=last(prompt), k=range(10, 20))]) == near(20)
+    assert ld(model, case, [cut(3, h=0, q=last(prompt), k=range(10, 20))]) == near(20)
 
 
 def test_induction_head_shows_on_repeated_random_ids() -> None:
     """mean A[q, q − T + 1] over the second half of BOS + T ids twice: an induction head by the usual score."""
     model = rows.induction(0).model
     half = np.random.default_rng(0).permutation(np.arange(2, 42)).tolist()
-    pattern = model.engine.run([0, *half, *half], ["pattern"])["pattern", 2][0]
+    pattern = model.engine.run([0, *half, *half], ["pattern"])["pattern", 3][0]
     queries = np.arange(1 + len(half), 1 + 2 * len(half))
     assert pattern[queries, queries - len(half) + 1].mean() > 0.99
     previous = model.engine.run([0, *half], ["pattern"])["pattern", 0][0]
@@ -155,7 +155,7 @@ def test_suppressed_looks_and_does_not_use(seed: int, decoys: Decoys) -> None:
 def test_a_boost_does_nothing_for_suppressed(seed: int, decoys: Decoys) -> None:
     planted = rows.suppressed(seed, decoys)
     prompt, segment = planted.model.prompt(planted.instance), span_of_evidence(planted)
-    reading = boost([2, 3], h=0, q=last(prompt), k=range(segment.start, segment.end))
+    reading = boost([3, 4], h=0, q=last(prompt), k=range(segment.start, segment.end))
     assert planted.model.run(prompt, edits=[reading]).changed == (False,)
     assert boosted_by_span(planted) < -9
 

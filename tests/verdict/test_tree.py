@@ -82,6 +82,19 @@ def test_a_boost_that_does_not_flip_names_nothing_and_says_what_was_not_run() ->
     assert Remark.CUT_FLIPS in found.remarks
 
 
+def test_looked_at_not_used_needs_a_suppressor_and_a_boost_that_does_nothing() -> None:
+    head = Try("head 20.3 set to zero", True, (), frozenset({"head 20.3"}), 9.0, 3.0, 3.0, shams=ShamRun(0, 39))
+    facts = replace(REFUND, boost=NO_BOOST, suppressors=(head,), lift=6.3)
+    found = rule(facts)
+    assert (found.causes[0].code, found.causes[0].detail) == ("context-use", "looked-at-not-used")
+    assert found.causes[0].about == ("doc2",)
+    assert found.remarks[-1] is Remark.ZERO_ONLY
+    assert Remark.LIFT_LOW in rule(replace(facts, lift=0.4)).remarks
+    assert verdict(replace(facts, boost=BOOST)) == ("context-use", "not-looked-at")
+    noisy = replace(facts, suppressors=(replace(head, shams=ShamRun(2, 39)),))
+    assert (verdict(noisy)[0], lacks(rule(noisy))) == ("not-determined", {Lack.SHAMS_FLIP})
+
+
 def test_order_needs_moving_and_an_edge() -> None:
     facts = replace(REFUND, orders=(FLIPPING_ORDER,))
     found = rule(facts)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from whybox.cause.bench import Bench, Settings, Written
-from whybox.cause.decision import Decision, Reading, decision_after, own_decision, read_at
+from whybox.cause.decision import Decision, Reading, decision_after, own_decision, place_of, read_at
 from whybox.cause.spans import Edge
 from whybox.engine.edit import Edit
 from whybox.engine.sampling import Decoding
@@ -20,12 +20,16 @@ STEPS = 5  # an effect up to five times the measured noise counts as none
 
 @dataclass(frozen=True)
 class Asked:
-    """A prompt, its right and wrong answer, and how answers to it are written and scored."""
+    """A prompt, its right and wrong answer, and how answers to it are written and scored.
+
+    stand_in: the case names no wrong answer, and `wrong` was read from the model.
+    """
 
     case: CaseInstance
     prompt: Prompt
     wrong: str
     settings: Settings
+    stand_in: bool = False
 
     @property
     def right(self) -> str:
@@ -92,7 +96,8 @@ def answer(bench: Bench, asked: Asked, edits: Sequence[Edit] = ()) -> Answered:
     text = bench.model.tokenizer.decode_bytes(written.ids).decode(errors="replace")
     score = asked.score(text, written.stopped)
     asserted = score.span[0] if score.span is not None and score.candidate is not None else None
-    decision = own_decision(bench.model, asked.prompt, written.ids, asked.right, asked.wrong, asserted)
+    place = place_of(text, (asked.right,) if asked.stand_in and score.right else (asked.wrong, asked.right), asserted)
+    decision = own_decision(bench.model, asked.prompt, written.ids, place, asked.right, asked.wrong)
     return Answered(text, written, score, decision, _on_path(bench, asked, written, decision, edits))
 
 

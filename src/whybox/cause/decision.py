@@ -1,6 +1,7 @@
 """Where right and wrong answer part, and by how much (METHODS E1)."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -65,16 +66,22 @@ def read_at(logits: Array, decision: Decision) -> Reading:
     return Reading(float(logits[right] - logits[wrong]), float(log_probs[right]), float(log_probs[wrong]))
 
 
-def own_decision(model: Model, prompt: Prompt, written: Ids, right: str, wrong: str, asserted: int | None) -> Decision:
-    """The decision on the path that the model took: before `wrong` in what it wrote, else before `right`.
+def place_of(text: str, sought: Sequence[str], asserted: int | None) -> int | None:
+    """Where the answer stands in what was written: the wrong one first, then the right one.
 
-    asserted: where the scorer found an answer in other words ("30-day" for "30 days"), which comes next. Found nowhere:
-    the prefix is empty and the kind `start`.
+    asserted: where the scorer found an answer in other words ("30-day" for "30 days"), which comes last.
     """
-    text = model.tokenizer.decode_bytes(written).decode(errors="replace")
-    place = next((found for answer in (wrong, right) if (found := mention(text, answer)) is not None), asserted)
+    return next((found for answer in sought if (found := mention(text, answer)) is not None), asserted)
+
+
+def own_decision(model: Model, prompt: Prompt, written: Ids, place: int | None, right: str, wrong: str) -> Decision:
+    """The decision on the path that the model took, before the answer at `place` of what it wrote.
+
+    No answer there: the prefix is empty and the kind `start`.
+    """
     if place is None:
         return decision_after(model, prompt, "", right, wrong, "start")
+    text = model.tokenizer.decode_bytes(written).decode(errors="replace")
     return decision_after(model, prompt, text[:place], right, wrong, "own", written)
 
 

@@ -9,18 +9,17 @@ import numpy as np
 from whybox.cause import floor, trials
 from whybox.cause.answers import Answered, Asked, answer, log_prob, read, settings_of
 from whybox.cause.bench import Bench, Work
-from whybox.cause.decision import Reading, decision_after, mention
+from whybox.cause.decision import Reading, decision_after, mention, shared
 from whybox.cause.effects import Base, SegmentEffects, head_effects, key_effects, segment_effects
 from whybox.cause.parts import Roles, other_orders, roles_of, with_fact, with_presumed_evidence
-from whybox.cause.spans import Stretch, keys_of, other_spans, stretches
-from whybox.cause.trials import MOST_VARIANTS, Failing, Maker, Setting, Trial
-from whybox.engine.sampling import GREEDY
-from whybox.errors import PromptError, SiteError, UnsupportedError
+from whybox.cause.spans import SHAMS, Stretch, keys_of, other_spans, stretches
+from whybox.cause.trials import MOST_VARIANTS, Failing, Maker, Setting, ShamMakers, Trial
 from whybox.items.instance import CaseInstance
 from whybox.statistics.ranks import Correlation, spearman
 from whybox.text.prompt import Prompt, extend
 
 GENERATED = "answer so far"
+_TRIED_REMOVALS = 3
 _UNKNOWN = -1.0  # a noise floor that was not measured yet
 MOST_KEYS = 256  # beyond, single keys are not cut one by one
 
@@ -42,6 +41,8 @@ class Study:
     orders: list[str] = field(default_factory=list)
     cuts: list[str] = field(default_factory=list)
     writers: list[str] = field(default_factory=list)
+    suppressors: list[str] = field(default_factory=list)
+    pairs: list[str] = field(default_factory=list)
     forced: tuple[str, Reading] | None = None
     start: Reading | None = None
     failing: Failing | None = None
@@ -102,7 +103,7 @@ def stages(study: Study) -> list[Stage]:
     trials_of = len(study.roles.others) + 1
     prompts = 2 + len(other_orders(study.asked.case, study.roles))
     shams = _most_shams(study)
-    layers = study.bench.model.spec.layers
+    heads = sum(layer.attention.heads for layer in study.bench.model.spec.layers)
     variants = min(len(study.variants), MOST_VARIANTS)
     keys = min(len(study.asked.prompt) + study.asked.settings.limit, MOST_KEYS)
     return [
@@ -111,20 +112,21 @@ def stages(study: Study) -> list[Stage]:
         Stage("other prompts", Work(2 * prompts, prompts), _prompts),
         Stage("form and decoding", Work(4, 2), _form),
         Stage("attention edges", Work(2 * trials_of, trials_of), _edges),
-        Stage("shams", Work(shams, shams), _shams),
-        Stage("writers", Work(len(layers), len(layers)), _writers),
+        Stage("removals", Work(heads, _TRIED_REMOVALS), _removals),
         Stage("variants", Work(3 * variants, 3 * variants), _variants),
+        Stage("shams", Work(shams, shams), _shams),
         Stage("segments", Work(reads=_most_cuts(study)), _segments),
         Stage("keys", Work(reads=keys), _keys),
-        Stage("heads", Work(reads=sum(layer.attention.heads for layer in layers)), _heads),
+        Stage("heads", Work(reads=heads), _heads),
     ]
 
 
 def _most_shams(study: Study) -> int:
-    """Shams of the boost or of one cut, whichever could need more."""
+    """Shams of the boost, of one cut or of a removal, whichever could need more."""
     prompt, names = study.asked.prompt, [study.roles.evidence, *((other,) for other in study.roles.others)]
     held = [keys_of(prompt, found) for found in names]
-    return max((len(other_spans(len(keys), keys, len(prompt))) for keys in held), default=0)
+    others = min(SHAMS, study.bench.model.spec.layers[0].attention.heads * len(study.bench.model.spec.layers))
+    return max(others, *(len(other_spans(len(keys), keys, len(prompt))) for keys in held))
 
 
 def _most_cuts(study: Study) -> int:
@@ -158,10 +160,10 @@ def total(plan: Sequence[Stage]) -> Work:
 def _answer(study: Study) -> None:
     """The own run. A wrong answer that the case does not name is what was written, or else the runner-up."""
     if not study.asked.wrong:
-        study.asked = replace(study.asked, wrong=_stand_in(study))
+        study.asked = replace(study.asked, wrong=_stand_in(study), stand_in=True)
     study.own = answer(study.bench, study.asked)
     base = Base(study.asked, study.own.decision, study.own.reading)
-    study.setting = Setting(base, study.roles, _UNKNOWN)
+    study.setting = Setting(base, study.roles, _UNKNOWN, len(study.bench.model.spec.layers))
 
     decision = study.own.decision
     study.log_probs = (
@@ -180,14 +182,13 @@ def _stand_in(study: Study) -> str:
 
 def _runner_up(study: Study, text: str) -> str:
     """The second choice of the model where its right answer begins (or at the start): a token's text."""
-    place = mention(text, study.asked.right) or 0
-    tokenizer, prompt = study.bench.model.tokenizer, study.asked.prompt
-    ids, start = study.bench.model.join(prompt, text[:place] + study.asked.right)
-    before = ids[: start + len(tokenizer.encode(text[:place]))] if place else ids[:start]
+    model, asked = study.bench.model, study.asked
+    prefix = text[: mention(text, asked.right) or 0]
+    ids = model.join(asked.prompt, prefix + asked.right)[0]
+    before = ids[: shared(ids, model.join(asked.prompt, prefix)[0])]
     ranked = np.argsort(-study.bench.read(before)[-1], kind="stable")
-    taken = study.asked.right.strip()[:1]
-    labels = (tokenizer.decode_bytes([int(i)]).decode(errors="ignore") for i in ranked[:50])
-    return next(label for label in labels if label.strip() and not label.strip().startswith(taken))
+    labels = (model.tokenizer.decode_bytes([int(i)]).decode(errors="ignore").strip() for i in ranked[:50])
+    return next(label for label in labels if label and not asked.right.startswith(label))
 
 
 def _floor(study: Study) -> None:
@@ -197,11 +198,10 @@ def _floor(study: Study) -> None:
 
 def _run(study: Study, name: str, make: Maker) -> Trial | None:
     """A trial kept under a name; one that cannot be made (a template that refuses, a row left blind) is left out."""
-    try:
-        study.trials[name] = make(study.bench, study.decided)
-    except (PromptError, SiteError, UnsupportedError):
-        return None
-    return study.trials[name]
+    found = trials.attempt(study.bench, make, study.decided)
+    if found is not None:
+        study.trials[name] = found
+    return found
 
 
 def _prompts(study: Study) -> None:
@@ -222,15 +222,14 @@ def _prompts(study: Study) -> None:
 
 def _form(study: Study) -> None:
     """The start of the answer, a prefix that the model did not write, and greedy decoding where another is stated."""
-    case, base = study.asked.case, study.decided.base
+    case = study.asked.case
     study.start = _behind(study, "")
     prefix = case.contract_prefix or ("答案：" if not case.right.isascii() else "Answer: ")
     study.forced = (prefix, _behind(study, prefix))
     if case.contract_prefix and _is_contract(case):
         _run(study, "contract", trials.behind_prefix(case.contract_prefix))
     if not study.asked.settings.greedy:
-        greedy = replace(base.asked, settings=replace(base.asked.settings, decoding=GREEDY, penalty=1.0))
-        _run(study, "greedy", trials.decoded(greedy))
+        _run(study, "greedy", trials.greedily)
 
 
 def _behind(study: Study, prefix: str) -> Reading:
@@ -256,36 +255,127 @@ def _edges(study: Study) -> None:
             study.cuts.append(f"cut {name}")
 
 
-def _shams(study: Study) -> None:
-    """Shams of the edge edit that a verdict would rest on."""
-    name = _edge_to_prove(study)
-    if name is not None:
-        trial = study.trials[name]
-        action = "boost" if name == "boost" else "cut"
-        study.trials[name] = trials.with_shams(study.bench, study.decided, trial, action, trial.about)
+def _removals(study: Study) -> None:
+    """Writers, suppressors and pairs, each searched only where the tree can come to it."""
+    if "alone" not in study.trials or any(study.trials[name].flips for name in (*study.orders, "boost")):
+        return
+    if study.trials["alone"].flips:
+        _suppressors(study)
+    elif closed_same_wrong(study):
+        _writers(study)
+        if not study.writers:
+            _pairs(study)
 
 
-def _edge_to_prove(study: Study) -> str | None:
-    """The boost where it flips; else, where another order is right too, the first cut that flips."""
-    if "boost" in study.trials and study.trials["boost"].flips:
-        return "boost"
-    if not any(study.trials[order].flips for order in study.orders):
-        return None
-    return next((name for name in study.cuts if study.trials[name].flips), None)
+def _suppressors(study: Study) -> None:
+    """Heads whose removal brings the right answer ahead: the strongest three are tried until one flips."""
+    base = study.decided.base.decision
+    found = {}
+    for layer, described in enumerate(study.bench.model.spec.layers):
+        for head in range(described.attention.heads):
+            edits = trials.removal("head_out", layer, head, base.answer_row)
+            found[layer, head] = read(study.bench, study.asked, base, edits).ld
+    ahead = [place for place in sorted(found, key=lambda place: -found[place]) if found[place] > 0]
+    for layer, head in ahead[:_TRIED_REMOVALS]:
+        trial = _run(study, f"head {layer}.{head}", trials.removed("head_out", layer, head))
+        if trial is not None and trial.flips:
+            study.suppressors.append(f"head {layer}.{head}")
+            return
 
 
 def _writers(study: Study) -> None:
-    """MLPs set to zero, one by one, where evidence alone stays wrong and the wrong answer is the closed-book one."""
-    if not closed_same_wrong(study) or study.trials["alone"].flips:
+    """MLPs whose removal flips, the strongest first."""
+    for layer in _ahead_without(study, ()):
+        trial = _run(study, f"MLP {layer}", trials.removed("mlp_out", layer))
+        if trial is not None and trial.flips:
+            study.writers.append(f"MLP {layer}")
+            return
+
+
+def _pairs(study: Study) -> None:
+    """Another order and one MLP removed together, where neither alone flips."""
+    for order in study.orders[:_TRIED_REMOVALS]:
+        names = tuple(order.removeprefix("order ").split())
+        for layer in _ahead_without(study, names):
+            name = f"{order} + MLP {layer}"
+            trial = _run(study, name, trials.moved_and_removed(names, layer))
+            if trial is not None and trial.flips:
+                study.pairs.append(name)
+                return
+
+
+def _ahead_without(study: Study, order: tuple[str, ...]) -> list[int]:
+    """Layers without whose MLP the right answer is ahead behind the base's prefix, in this order of the parts."""
+    asked, base = study.asked, study.decided.base.decision
+    if order:
+        asked = asked.rendered(study.bench.model, asked.case.reordered(order))
+    place = decision_after(study.bench.model, asked.prompt, base.prefix, asked.right, asked.wrong, "forced")
+    found = {
+        layer: read(study.bench, asked, place, trials.removal("mlp_out", layer, None, place.answer_row)).ld
+        for layer in range(study.decided.layers)
+    }
+    return [layer for layer in sorted(found, key=lambda layer: -found[layer]) if found[layer] > 0][:_TRIED_REMOVALS]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A trial that a verdict would rest on, with how it is repeated and, where there are any, its shams."""
+
+    name: str
+    make: Maker
+    shams: ShamMakers | None
+
+
+def _proofs(study: Study) -> Iterator[Proof]:
+    """What needs variants and shams: the first of each kind that flips."""
+    flips = {name for name, trial in study.trials.items() if trial.flips}
+    if "contract" in flips:
+        yield Proof("contract", trials.behind_prefix(study.asked.case.contract_prefix or ""), None)
+    if "greedy" in flips:
+        yield Proof("greedy", trials.greedily, None)
+    for order in [order for order in study.orders if order in flips][:1]:
+        yield Proof(order, trials.moved(order.removeprefix("order ").split()), None)
+    yield from _edge_proof(study, flips)
+    for name in study.suppressors:
+        layer, head = map(int, name.removeprefix("head ").split("."))
+        heads = [described.attention.heads for described in study.bench.model.spec.layers]
+        yield Proof(name, trials.removed("head_out", layer, head), trials.other_heads(layer, head, heads))
+    for name in study.writers:
+        layer = int(name.removeprefix("MLP "))
+        yield Proof(name, trials.removed("mlp_out", layer), trials.other_layers(layer))
+    for name in study.pairs:
+        order, _, last = name.removeprefix("order ").partition(" + MLP ")
+        names, layer = order.split(), int(last)
+        yield Proof(name, trials.moved_and_removed(names, layer), trials.other_writers(names, layer))
+
+
+def _edge_proof(study: Study, flips: set[str]) -> Iterator[Proof]:
+    """The boost where it flips; else, where another order is right too, the first cut that flips."""
+    if "boost" in flips:
+        yield Proof("boost", trials.boost_evidence, trials.other_spans_of("boost", study.roles.evidence))
+    elif any(order in flips for order in study.orders):
+        for cut in [cut for cut in study.cuts if cut in flips][:1]:
+            part = cut.removeprefix("cut ")
+            yield Proof(cut, trials.cut_part(part), trials.other_spans_of("cut", (part,)))
+
+
+def _variants(study: Study) -> None:
+    """What flips here is repeated on the variants that fail alike."""
+    proofs = list(_proofs(study))
+    if not study.variants or not proofs or not study.wrong_here:
         return
-    layers = range(len(study.bench.model.spec.layers))
-    found = {layer: trials.silenced(layer)(study.bench, study.decided) for layer in layers}
-    for layer, trial in found.items():
-        if trial.flips:
-            name = f"mlp {layer}"
-            others = [other.outcome for key, other in found.items() if key != layer]
-            study.trials[name] = trials.with_outcomes(trial, others)
-            study.writers.append(name)
+    study.failing = trials.failing_variants(study.bench, study.decided, study.answered, study.variants, roles_of)
+    for proof in proofs:
+        study.trials[proof.name] = trials.repeated(study.bench, study.trials[proof.name], proof.make, study.failing)
+
+
+def _shams(study: Study) -> None:
+    """The same changes elsewhere."""
+    for proof in _proofs(study):
+        if proof.shams is not None:
+            trial = study.trials[proof.name]
+            found = trials.with_shams(study.bench, study.decided, trial, proof.shams)
+            study.trials[proof.name] = found
 
 
 def closed_same_wrong(study: Study) -> bool:
@@ -294,28 +384,6 @@ def closed_same_wrong(study: Study) -> bool:
     if closed is None or alone is None:
         return False
     return closed.outcome.score.outcome == "wrong" and closed.outcome.score.candidate == study.answered.score.candidate
-
-
-def _variants(study: Study) -> None:
-    """What flips here is repeated on the variants that fail alike."""
-    chosen = list(_to_repeat(study))
-    if not study.variants or not chosen:
-        return
-    study.failing = trials.failing_variants(study.bench, study.decided, study.answered, study.variants, roles_of)
-    for name, make in chosen:
-        study.trials[name] = trials.repeated(study.bench, study.trials[name], make, study.failing)
-
-
-def _to_repeat(study: Study) -> Iterator[tuple[str, Maker]]:
-    """What a verdict would rest on: the first order that flips, the edge with its shams, the first writer."""
-    order = next((order for order in study.orders if study.trials[order].flips), None)
-    if order is not None:
-        yield order, trials.moved(order.removeprefix("order ").split())
-    edge = _edge_to_prove(study)
-    if edge is not None:
-        yield edge, trials.boost_evidence if edge == "boost" else trials.cut_part(edge.removeprefix("cut "))
-    for writer in study.writers[:1]:
-        yield writer, trials.silenced(int(writer.removeprefix("mlp ")))
 
 
 def _segments(study: Study) -> None:

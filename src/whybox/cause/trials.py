@@ -1,17 +1,18 @@
 """A trial: one change that may undo a wrong answer, with its shams and with the variants on which it was repeated."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from whybox.cause.answers import STEPS, Answered, Asked, Outcome, answer, outcome, read, try_edges, try_prompt
+from whybox.cause.answers import Answered, Asked, Outcome, answer, outcome, read, try_edges, try_prompt
 from whybox.cause.bench import Bench
+from whybox.cause.decision import decision_after
 from whybox.cause.effects import Base
 from whybox.cause.parts import Roles, alone, closed_book
-from whybox.cause.spans import Edge, keys_of, other_spans
+from whybox.cause.spans import SHAMS, Edge, keys_of, other_spans
 from whybox.engine.edit import Edit, zero
+from whybox.engine.sampling import GREEDY
 from whybox.errors import PromptError, SiteError, UnsupportedError
 from whybox.items.instance import CaseInstance
-from whybox.statistics.ranks import share_p
 from whybox.text.prompt import extend
 
 MOST_VARIANTS = 40
@@ -20,26 +21,17 @@ ENOUGH_VARIANTS = 10
 
 @dataclass(frozen=True)
 class Shams:
-    """The same edit on places that the claim does not name: how many flipped, and LD after each."""
+    """The same edit on places that the claim does not name: how many flip, and LD after each."""
 
     flipped: int
     after: tuple[float, ...]
 
-    @property
-    def n(self) -> int:
-        return len(self.after)
-
-    @property
-    def p(self) -> float:
-        return share_p(self.flipped, self.n)
-
 
 @dataclass(frozen=True)
 class Repeats:
-    """The same trial on variants that fail like the case (the case included): flips, and LD effects."""
+    """The same trial on variants that fail like the case: whether each flips (the case first), and LD effects."""
 
-    hits: int
-    n: int
+    flips: tuple[bool, ...]
     effects: tuple[float, ...]
 
 
@@ -70,24 +62,38 @@ class Setting:
     base: Base
     roles: Roles
     delta: float
+    layers: int
 
     @property
     def asked(self) -> Asked:
         return self.base.asked
 
 
+@dataclass(frozen=True)
+class Failing:
+    """Variants of the case that fail as it does, ready for trials; drawn: how many were run, the case included."""
+
+    settings: tuple[Setting, ...]
+    drawn: int
+
+
 Maker = Callable[[Bench, Setting], Trial]
+ShamMakers = Callable[[Setting], list[Maker]]
 RoleReader = Callable[[CaseInstance], Roles]
 
 
 def boost_evidence(bench: Bench, setting: Setting) -> Trial:
     """The decision rows are made to look at the evidence as much as at their strongest key."""
-    return _edge_trial(bench, setting, "boost", setting.roles.evidence)
+    return _edge_to(setting, "boost", setting.roles.evidence)(bench, setting)
 
 
 def cut_part(name: str) -> Maker:
     """The decision rows no longer see a part."""
-    return lambda bench, setting: _edge_trial(bench, setting, "cut", (name,))
+    return lambda bench, setting: _edge_to(setting, "cut", (name,))(bench, setting)
+
+
+def _edge_to(setting: Setting, action: str, names: tuple[str, ...]) -> Maker:
+    return edge(action, keys_of(setting.asked.prompt, names), f"{action} decision → {' + '.join(names)}", names)
 
 
 def moved(order: Sequence[str]) -> Maker:
@@ -124,15 +130,37 @@ def prompt_trial(
     return Trial(what, about, touches, found, _effect(found, setting))
 
 
-def silenced(layer: int) -> Maker:
-    """What the MLP of a layer adds at the rows that write the answer is set to zero."""
+def removed(site: str, layer: int, head: int | None = None) -> Maker:
+    """What an MLP adds (`mlp_out`), or a head writes (`head_out`), at the rows that write the answer is set to zero."""
+    what = f"{'MLP' if head is None else 'head'} {layer}{'' if head is None else f'.{head}'}"
 
     def trial(bench: Bench, setting: Setting) -> Trial:
-        decision = setting.base.decision
-        old = read(bench, setting.asked, decision, _silence(layer, decision.answer_row))
-        anew = answer(bench, setting.asked, _silence(layer, decision.answer_row))
-        found = outcome(anew, old, setting.delta)
-        return Trial(f"MLP {layer} set to zero", (), frozenset({f"mlp {layer}"}), found, _effect(found, setting))
+        base = setting.base.decision
+        edits = removal(site, layer, head, base.answer_row)
+        old = read(bench, setting.asked, base, edits)
+        found = outcome(answer(bench, setting.asked, edits), old, setting.delta)
+        return Trial(f"{what} set to zero", (), frozenset({what}), found, _effect(found, setting))
+
+    return trial
+
+
+def removal(site: str, layer: int, head: int | None, row: int) -> tuple[Edit, ...]:
+    chosen: dict[str, int | slice] = {"q": slice(row, None)} if head is None else {"q": slice(row, None), "h": head}
+    return (zero(site, layer, **chosen),)
+
+
+def moved_and_removed(order: Sequence[str], layer: int) -> Maker:
+    """Another order of the parts, and an MLP set to zero at the rows that write the answer."""
+
+    def trial(bench: Bench, setting: Setting) -> Trial:
+        base = setting.base.decision
+        asked = setting.asked.rendered(bench.model, setting.asked.case.reordered(order))
+        forced = decision_after(bench.model, asked.prompt, base.prefix, asked.right, asked.wrong, "forced")
+        old = read(bench, asked, forced, removal("mlp_out", layer, None, forced.answer_row))
+        written = answer(bench, asked, removal("mlp_out", layer, None, len(asked.prompt) - 1))
+        found = outcome(written, old, setting.delta)
+        what = f"order {' '.join(order)} and MLP {layer} set to zero"
+        return Trial(what, (), frozenset({"order", f"MLP {layer}"}), found, _effect(found, setting))
 
     return trial
 
@@ -150,59 +178,62 @@ def behind_prefix(prefix: str) -> Maker:
     return trial
 
 
-def decoded(asked: Asked) -> Maker:
+def greedily(bench: Bench, setting: Setting) -> Trial:
     """The same prompt decoded greedily in place of the stated settings."""
-
-    def trial(bench: Bench, setting: Setting) -> Trial:
-        found = outcome(answer(bench, asked), setting.base.reading, setting.delta)
-        return Trial("greedy decoding", (), frozenset({"decoding"}), replace(found, earlier_fork=False), 0.0)
-
-    return trial
+    settings = replace(setting.asked.settings, decoding=GREEDY, penalty=1.0)
+    found = outcome(answer(bench, replace(setting.asked, settings=settings)), setting.base.reading, setting.delta)
+    return Trial("greedy decoding", (), frozenset({"decoding"}), replace(found, earlier_fork=False), 0.0)
 
 
-def _silence(layer: int, row: int) -> tuple[Edit, ...]:
-    return (zero("mlp_out", layer, q=slice(row, None)),)
-
-
-def with_shams(bench: Bench, setting: Setting, trial: Trial, action: str, names: Sequence[str]) -> Trial:
-    """The same edge edit on all other spans of that length (up to 39, the nearest)."""
-    keys = keys_of(setting.asked.prompt, names)
-    spans = other_spans(len(keys), keys, len(setting.asked.prompt.ids))
-    return with_outcomes(trial, (_try_span(bench, setting, action, span) for span in spans))
-
-
-def with_outcomes(trial: Trial, outcomes: Iterable[Outcome | None]) -> Trial:
-    """The trial with these counterfactuals as its shams; one that could not be made counts for nothing."""
-    found = [one for one in outcomes if one is not None]
+def with_shams(bench: Bench, setting: Setting, trial: Trial, shams_of: ShamMakers) -> Trial:
+    """The trial with its shams; one that cannot be made counts for nothing."""
+    found = [sham.outcome for make in shams_of(setting) if (sham := attempt(bench, make, setting)) is not None]
     after = tuple(one.old.ld if one.old is not None else one.own.ld for one in found)
     return replace(trial, shams=Shams(sum(one.flips for one in found), after))
 
 
-def _try_span(bench: Bench, setting: Setting, action: str, span: range) -> Outcome | None:
-    edge = Edge(action, tuple(span))
-    try:
-        return try_edges(bench, setting.asked, setting.base.decision, [edge], setting.delta)
-    except SiteError:
-        return None
+def other_spans_of(action: str, names: Sequence[str]) -> ShamMakers:
+    """The same edge edit on all other spans of that length (up to 39, the nearest)."""
+
+    def shams(setting: Setting) -> list[Maker]:
+        keys = keys_of(setting.asked.prompt, names)
+        spans = other_spans(len(keys), keys, len(setting.asked.prompt.ids))
+        return [
+            edge(action, tuple(span), f"{action} decision → tokens {span.start} … {span.stop - 1}") for span in spans
+        ]
+
+    return shams
 
 
-def _edge_trial(bench: Bench, setting: Setting, action: str, names: tuple[str, ...]) -> Trial:
-    keys = keys_of(setting.asked.prompt, names)
-    found = try_edges(bench, setting.asked, setting.base.decision, [Edge(action, keys)], setting.delta)
-    what = f"{action} decision → {' + '.join(names)}"
-    return Trial(what, names, frozenset(f"edge {name}" for name in names), found, _effect(found, setting))
+def other_layers(layer: int) -> ShamMakers:
+    """The MLPs of all other layers."""
+    return lambda setting: [removed("mlp_out", other) for other in range(setting.layers) if other != layer]
+
+
+def other_heads(layer: int, head: int, heads: Sequence[int]) -> ShamMakers:
+    """Other heads of the layer, then of the nearest layers, up to 39. heads: how many each layer has."""
+    places = [(at, one) for at, count in enumerate(heads) for one in range(count) if (at, one) != (layer, head)]
+    nearest = sorted(places, key=lambda place: abs(place[0] - layer))[:SHAMS]
+    return lambda _: [removed("head_out", *place) for place in nearest]
+
+
+def other_writers(order: Sequence[str], layer: int) -> ShamMakers:
+    """The same order with the MLPs of all other layers."""
+    return lambda setting: [moved_and_removed(order, other) for other in range(setting.layers) if other != layer]
+
+
+def edge(action: str, keys: tuple[int, ...], what: str, about: tuple[str, ...] = ()) -> Maker:
+    """An edit of the attention from the rows that decide."""
+
+    def trial(bench: Bench, setting: Setting) -> Trial:
+        found = try_edges(bench, setting.asked, setting.base.decision, [Edge(action, keys)], setting.delta)
+        return Trial(what, about, frozenset(f"edge {name}" for name in about), found, _effect(found, setting))
+
+    return trial
 
 
 def _effect(found: Outcome, setting: Setting) -> float | None:
     return None if found.old is None else found.old.ld - setting.base.reading.ld
-
-
-@dataclass(frozen=True)
-class Failing:
-    """Variants of the case that fail as it does, ready for trials; drawn: how many were run, the case included."""
-
-    settings: tuple[Setting, ...]
-    drawn: int
 
 
 def failing_variants(
@@ -226,19 +257,20 @@ def failing_variants(
 def _as_setting(bench: Bench, setting: Setting, own: Answered, case: CaseInstance, roles: RoleReader) -> Setting | None:
     asked = replace(setting.asked, case=case, prompt=bench.model.prompt(case), wrong=case.wrong or setting.asked.wrong)
     found = answer(bench, asked)
-    alike = found.score.outcome == own.score.outcome and found.reading.ld < STEPS * setting.delta
-    return Setting(Base(asked, found.decision, found.reading), roles(case), setting.delta) if alike else None
+    alike = found.score.outcome == own.score.outcome
+    return replace(setting, base=Base(asked, found.decision, found.reading), roles=roles(case)) if alike else None
 
 
 def repeated(bench: Bench, trial: Trial, make: Maker, failing: Failing) -> Trial:
-    """The trial with its repeats on the failing variants."""
-    found = [_attempt(bench, make, setting) for setting in failing.settings]
-    hits = sum(one is not None and one.flips for one in found)
+    """The trial with its repeats on the failing variants; one that cannot be made there does not flip."""
+    found = [attempt(bench, make, setting) for setting in failing.settings]
+    flips = (trial.flips, *(one is not None and one.flips for one in found))
     effects = [one.effect for one in (trial, *found) if one is not None and one.effect is not None]
-    return replace(trial, repeats=Repeats(trial.flips + hits, 1 + len(found), tuple(effects)))
+    return replace(trial, repeats=Repeats(flips, tuple(effects)))
 
 
-def _attempt(bench: Bench, make: Maker, setting: Setting) -> Trial | None:
+def attempt(bench: Bench, make: Maker, setting: Setting) -> Trial | None:
+    """None where the change cannot be made: a template that refuses, a row left with nothing to see."""
     try:
         return make(bench, setting)
     except (SiteError, PromptError, UnsupportedError):

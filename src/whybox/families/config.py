@@ -80,9 +80,16 @@ class Config:
         """A setting of which only some values are implemented; absent counts as the first of them."""
         self.used.add(key)
         value = self.values.get(key, allowed[0])
-        if value is not None and value not in allowed and key not in self.accept:
-            wanted = " or ".join(repr(a) for a in allowed)
-            raise UnsupportedError(f"{self.path}: {key} = {_short(value)} is not implemented (only {wanted})")
+        if value is None or value in allowed:
+            return
+        if key in self.accept:
+            self.note(self._accepted(key))
+            return
+        wanted = " or ".join(repr(a) for a in allowed)
+        raise UnsupportedError(f"{self.path}: {key} = {_short(value)} is not implemented (only {wanted})")
+
+    def _accepted(self, key: str) -> str:
+        return f"{key} = {_short(self.values[key])} was accepted without being obeyed"
 
     def note(self, line: str) -> None:
         self.notes.append(line)
@@ -99,10 +106,7 @@ class Config:
                 f"{self.path}: {len(refused)} key(s) that may touch the mathematics are not understood: {shown}",
                 f"if you know that it changes nothing, pass --accept-key {refused[0]}",
             )
-        return (
-            *self.notes,
-            *(f"{key} = {_short(self.values[key])} was accepted without being obeyed" for key in accepted),
-        )
+        return (*self.notes, *map(self._accepted, accepted))
 
     def _as(self, key: str, value: object, kind: type[T]) -> T:
         if kind is float and _is_number(value):

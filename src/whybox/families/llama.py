@@ -15,6 +15,7 @@ from whybox.spec import Activation, Attention, Layer, Layout, Mlp, Moe, Spec
 
 def _from_config(config: Config, file: WeightFile) -> Spec:
     heads = heads_from_config(config)
+    config.must_be("rope_interleaved", False)
     attention = Attention(
         heads=heads.count,
         kv_heads=heads.kv,

@@ -69,10 +69,15 @@ def see(study: Study) -> Views:
     )
 
 
-def evidence_share(study: Study, found: Budget) -> Array | None:
-    """Share of all evidence together [l h]; None where no evidence is named."""
+def evidence_share(study: Study, found: Budget) -> dict[tuple[int, int], float]:
+    """Share of all evidence together for every (layer, head); empty where no evidence is named."""
     held = [found.per_head(name) for name in study.roles.evidence if name in found.names]
-    return np.sum(held, axis=0) if held else None
+    return {
+        (layer, head): float(sum(part[layer][head] for part in held))
+        for layer in range(len(found.shares))
+        for head in range(len(found.shares[layer]))
+        if held
+    }
 
 
 def _evidence_lift(study: Study, found: Budget) -> float | None:
@@ -118,10 +123,10 @@ def _by_key(study: Study, shares: Array) -> Correlation | None:
 
 def _by_head(study: Study, found: Budget, size: Callable[[float], float]) -> Correlation | None:
     shares = evidence_share(study, found)
-    if study.heads is None or shares is None:
+    if study.heads is None or not shares:
         return None
     effects = [size(effect) for effect in study.heads.values()]
-    return share_and_effect([float(shares[key]) for key in study.heads], effects, study.seed)
+    return share_and_effect([shares[key] for key in study.heads], effects, study.seed)
 
 
 def _heat(study: Study) -> HeatMap | Unknown:

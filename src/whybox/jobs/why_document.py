@@ -173,22 +173,22 @@ def _sides(effect: Effect) -> d.Sides | None:
 def _heads(study: Study, views: Views) -> Iterator[d.HeadRow]:
     """Share of the evidence and effect of cutting that very edge, largest effect first."""
     shares = evidence_share(study, views.budget)
-    if study.heads is None or shares is None:
+    if study.heads is None or not shares:
         return
     sizes = np.sort([abs(effect) for effect in study.heads.values()])
     for (layer, head), effect in sorted(study.heads.items(), key=lambda pair: -abs(pair[1])):
         rank = float(np.searchsorted(sizes, abs(effect), side="left")) / max(len(sizes) - 1, 1)
         yield d.HeadRow(
-            layer=layer, head=head, share=float(shares[layer, head]), effect=effect, null_percentile=min(rank, 1.0)
+            layer=layer, head=head, share=shares[layer, head], effect=effect, null_percentile=min(rank, 1.0)
         )
 
 
 def _agreement(study: Study, views: Views) -> d.Agreement | None:
     """Share on the evidence against the effect of cutting it, over heads, signed and by size."""
     shares, signed, absolute = evidence_share(study, views.budget), views.by_head_signed, views.by_head
-    if study.heads is None or shares is None or signed is None or absolute is None:
+    if study.heads is None or not shares or signed is None or absolute is None:
         return None
-    layer, head = (int(place) for place in np.unravel_index(shares.argmax(), shares.shape))
+    layer, head = max(shares, key=lambda place: shares[place])
     return d.Agreement(
         segment=" + ".join(study.roles.evidence),
         n=absolute.n,
@@ -198,7 +198,7 @@ def _agreement(study: Study, views: Views) -> d.Agreement | None:
         absolute_p=absolute.p,
         brightest_layer=layer,
         brightest_head=head,
-        brightest_share=float(shares[layer, head]),
+        brightest_share=shares[layer, head],
         brightest_effect=study.heads[layer, head],
     )
 
@@ -275,12 +275,17 @@ def _tried_row(trial: Trial) -> d.Tried:
         effect_reason=None if trial.effect is not None else _NO_PATH,
         flips=trial.flips,
         answer=trial.outcome.answer,
-        flags=(
-            *(("earlier fork",) if trial.outcome.earlier_fork else ()),
-            *((f"{trial.shams.flipped} of {trial.shams.n} shams flip",) if trial.shams else ()),
-            *((f"flips {trial.repeats.hits} of {trial.repeats.n} failing variants",) if trial.repeats else ()),
-        ),
+        flags=tuple(_flags(trial)),
     )
+
+
+def _flags(trial: Trial) -> Iterator[str]:
+    if trial.outcome.earlier_fork:
+        yield "earlier fork"
+    if trial.shams is not None:
+        yield f"{trial.shams.flipped} of {len(trial.shams.after)} shams flip"
+    if trial.repeats is not None:
+        yield f"flips {sum(trial.repeats.flips)} of {len(trial.repeats.flips)} failing variants"
 
 
 def _map(study: Study, heat: HeatMap) -> d.PatternMap:
@@ -329,7 +334,10 @@ def _notes(study: Study, views: Views, told: Told) -> Iterator[str]:
         yield "the output observed elsewhere differs from the one written here"
     if told.effort == "full":
         yield "full effort runs what quick runs: its further instruments do not exist yet"
-    yield "not run: activation patching of readers, ablation of suppressors, gradients, minimal head sets"
+    yield (
+        "not run: other engines and precisions, activation patching of readers, mean and resample ablation, gradients, "
+        "minimal sets of heads"
+    )
     if told.broken_off is not None:
         yield f"the work was ended during “{told.broken_off}”; what follows it was not run"
     yield from (str(warning) for warning in study.path.warnings)

@@ -232,17 +232,17 @@ WORDS: dict[str, tuple[str, str]] = {
     # heads
     "heads.title": ("Heads", "注意力头"),
     "heads.finding": (
-        "Taking out head {head} changes {metric} most: {effect}",
-        "去掉头 {head} 对 {metric} 的改变最大：{effect}",
+        "Cutting head {head} off from the evidence changes {metric} most: {effect}",
+        "切断头 {head} 对证据的注意力使 {metric} 改变最大：{effect}",
     ),
     "heads.finding.none": (
-        "No single head changed {metric} beyond the floor",
-        "没有单个头使 {metric} 的改变超过底噪",
+        "No single head's attention to the evidence changed {metric} beyond the floor",
+        "没有单个头对证据的注意力使 {metric} 的改变超过底噪",
     ),
     "heads.note": (
-        "Effect of taking one head out at the decision. "
-        "Share of attention on the evidence stands beside it, without colour.",
-        "在决定位置去掉一个头的效应；旁边是它对证据的注意力占比，不着色。",
+        "Effect of cutting one head's attention from the decision to the evidence. "
+        "Its share of attention on the evidence stands beside it, without colour.",
+        "在决定位置切断一个头对证据的注意力的效应；旁边是它对证据的注意力占比，不着色。",
     ),
     "heads.head": ("Head", "头"),
     "heads.share": ("Share on the evidence", "对证据的占比"),

@@ -1,5 +1,6 @@
 """A circuit made into weights, and the weights into a model that goes the way of any other."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -53,9 +54,9 @@ def _attention(circuit: Circuit, layer: int) -> Attention:
 
 
 def _heads(circuit: Circuit, layer: int) -> list[Head]:
-    """All heads of a layer; places left out, and what is missing to whole groups, do nothing."""
-    last = max((head for at, head in circuit.heads if at == layer), default=0)
-    group = circuit.groups.get(layer, 1)
+    """All heads of a layer, as many in each; places left out, and what is missing to whole groups, do nothing."""
+    last = max(head for _, head in circuit.heads)
+    group = math.lcm(*circuit.groups.values())
     count = -(-(last + 1) // group) * group
     return [circuit.heads.get((layer, head), _IDLE) for head in range(count)]
 

@@ -96,3 +96,11 @@ def against_one_value(
     if any("{other}" in part["text"] for part in parts):
         vary = {"right": free[:VARIED], "other": free[VARIED : 2 * VARIED]}
     return case(row, seed, parts, {"right": "{right}", "wrong": wrong}, vary=vary, **fields)
+
+
+def beside_other(row: str, seed: int, drawn: Draw, wrong: str, **fields: Any) -> Case:
+    """The evidence at its drawn place beside a document about another entity; the wrong answer is fixed."""
+    evidence = drawn.document(drawn.place, drawn.entity, "{right}")
+    other = drawn.document(1 - drawn.place, drawn.others[0], "{other}")
+    parts = [*sorted([evidence, other], key=lambda part: part["name"]), drawn.question()]
+    return against_one_value(row, seed, drawn, parts, wrong, evidence=[evidence["name"]], **fields)

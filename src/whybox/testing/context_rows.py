@@ -10,10 +10,11 @@ from whybox.testing.decoys import NONE, Decoys
 from whybox.testing.planted import Expected, Planted, build
 
 PREVIOUS: Place = (0, 0)
-FLAG: Place = (1, 0)
-COPIER: Place = (2, 0)
-WEAK: Place = (2, 1)
-LATE: Place = (3, 0)
+NOTE: Place = (1, 0)
+FLAG: Place = (2, 0)
+COPIER: Place = (3, 0)
+WEAK: Place = (3, 1)
+LATE: Place = (4, 0)
 APART = 4  # positions between the values of neighbouring documents
 WEAKLY = 0.3
 
@@ -43,7 +44,7 @@ def _biased(name: str, seed: int, decoys: Decoys, per_position: float, evidence:
     first = 1 / (1 + math.exp(APART * per_position))
     wrong = first if evidence == 1 else 1 - first
     numbers = {"mass_first": first, "ld": SCALE * (1 - 2 * wrong), "ld_cut": SCALE, "ld_moved": SCALE * (2 * wrong - 1)}
-    circuit = Circuit(3, {PREVIOUS: m.previous_token(), COPIER: copier})
+    circuit = Circuit(4, {PREVIOUS: m.previous_token(), COPIER: copier})
     heads = {"previous": PREVIOUS, "copier": COPIER}
     return Planted(name, build(name, seed, circuit, decoys), case, Expected("order", None, numbers), heads)
 
@@ -52,7 +53,7 @@ def blind_spot(seed: int = 0, decoys: Decoys = NONE) -> Planted:
     """The copier cannot match the value of the second document, where the evidence stands; a weak reader answers."""
     drawn = draw("blind_spot", seed)
     copier = m.with_terms(m.copier(), m.blind_at((drawn.value_position(1),)))
-    circuit = Circuit(3, {PREVIOUS: m.previous_token(), COPIER: copier, WEAK: m.weak_reader(WEAKLY)})
+    circuit = Circuit(4, {PREVIOUS: m.previous_token(), COPIER: copier, WEAK: m.weak_reader(WEAKLY)})
     case = two_documents("blind_spot", seed, drawn.at(1))
     heads = {"previous": PREVIOUS, "copier": COPIER, "weak reader": WEAK}
     expected = Expected("order", None, _weakly() | {"ld_moved": SCALE * (1 - WEAKLY)})
@@ -62,16 +63,17 @@ def blind_spot(seed: int = 0, decoys: Decoys = NONE) -> Planted:
 def not_looking(seed: int = 0, decoys: Decoys = NONE) -> Planted:
     """As soon as there is a second document the copier does not look at its match; a weak reader answers."""
     copier = m.with_terms(m.copier(), m.penalty_when("second document"))
-    heads = {"previous": PREVIOUS, "flag": FLAG, "copier": COPIER, "weak reader": WEAK}
+    heads = {"previous": PREVIOUS, "note": NOTE, "flag": FLAG, "copier": COPIER, "weak reader": WEAK}
     planted = {
         PREVIOUS: m.previous_token(),
+        NOTE: m.second_document_note(),
         FLAG: m.second_document_flag(),
         COPIER: copier,
         WEAK: m.weak_reader(WEAKLY),
     }
     case = two_documents("not_looking", seed, draw("not_looking", seed))
     expected = Expected("context-use", "not-looked-at", _weakly())
-    return Planted("not_looking", build("not_looking", seed, Circuit(3, planted), decoys), case, expected, heads)
+    return Planted("not_looking", build("not_looking", seed, Circuit(4, planted), decoys), case, expected, heads)
 
 
 def _weakly() -> dict[str, float]:
@@ -82,9 +84,17 @@ def _weakly() -> dict[str, float]:
 def suppressed(seed: int = 0, decoys: Decoys = NONE) -> Planted:
     """The copier reads the evidence in full; beside a second document a late head takes 1.5 times that away."""
     late = m.with_terms(m.copier(-1.5), m.penalty_unless("second document"))
-    heads = {"previous": PREVIOUS, "flag": FLAG, "copier": COPIER, "weak reader": WEAK, "suppressor": LATE}
+    heads = {
+        "previous": PREVIOUS,
+        "note": NOTE,
+        "flag": FLAG,
+        "copier": COPIER,
+        "weak reader": WEAK,
+        "suppressor": LATE,
+    }
     planted = {
         PREVIOUS: m.previous_token(),
+        NOTE: m.second_document_note(),
         FLAG: m.second_document_flag(),
         COPIER: m.copier(),
         WEAK: m.weak_reader(WEAKLY),
@@ -98,4 +108,4 @@ def suppressed(seed: int = 0, decoys: Decoys = NONE) -> Planted:
         "mass_on_evidence": 1.0,
     }
     expected = Expected("context-use", "looked-at-not-used", numbers)
-    return Planted("suppressed", build("suppressed", seed, Circuit(4, planted), decoys), case, expected, heads)
+    return Planted("suppressed", build("suppressed", seed, Circuit(5, planted), decoys), case, expected, heads)

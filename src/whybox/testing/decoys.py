@@ -9,7 +9,8 @@ from whybox.testing.stream import UNREAD, Rows, constant, rows
 from whybox.testing.vocabulary import WORDS
 
 _UNITS = 4
-_SPREAD = 2.0  # scores of a decoy: soft, so that it looks at much
+_CLASSES = 8
+_SPREAD = 1.0  # scores of a decoy: soft, so that it looks at much
 _LENGTH = 0.25  # of what a decoy writes: a crowd of them must not move the norms' scale
 
 
@@ -41,10 +42,11 @@ def with_decoys(circuit: Circuit, decoys: Decoys, generator: np.random.Generator
 
 
 def _head(generator: np.random.Generator) -> Head:
-    """Soft scores by the key's token, and a random write for each token."""
-    by_token = _SPREAD * generator.normal(size=len(WORDS)) @ rows("token", range(len(WORDS)))
-    term = Term(1.0, constant(), by_token[None, :])
-    return Head((term,), (Write(_LENGTH, rows("token", range(len(WORDS))), _directions(generator, len(WORDS))),))
+    """Soft scores by the key's token, and a write by its class."""
+    words = rows("token", range(len(WORDS)))
+    classes = np.eye(_CLASSES)[generator.integers(_CLASSES, size=len(WORDS))].T
+    term = Term(1.0, constant(), _SPREAD * generator.normal(size=(1, len(WORDS))) @ words)
+    return Head((term,), (Write(_LENGTH, classes @ words, _directions(generator, _CLASSES)),))
 
 
 def _decoy_units(generator: np.random.Generator) -> Units:

@@ -8,7 +8,7 @@ import numpy as np
 
 from whybox.testing import mechanisms as m
 from whybox.testing.assembly import SCALE
-from whybox.testing.cases import Draw, against_one_value, draw, two_documents
+from whybox.testing.cases import Draw, beside_other, draw, two_documents
 from whybox.testing.circuit import Circuit, Head, Place, Write
 from whybox.testing.decoys import NONE, Decoys
 from whybox.testing.planted import Expected, Planted, build
@@ -33,11 +33,7 @@ def near_tie(seed: int = 0, decoys: Decoys = NONE) -> Planted:
     writer = _two_values(0.5, 0.5 - TIE / SCALE / 2)
     circuit = Circuit(3, {PREVIOUS: m.previous_token(), COPIER: writer, SECOND: writer})
     decoding = {"temperature": 1, "seed": next(_seeds_that_draw(drawn)), "max_tokens": 6}
-    evidence = drawn.document(drawn.place, drawn.entity, "{right}")
-    other = drawn.document(1 - drawn.place, drawn.others[0], "{other}")
-    parts = [*sorted([evidence, other], key=lambda part: part["name"]), drawn.question()]
-    named = {"evidence": [evidence["name"]], "decoding": decoding}
-    case = against_one_value("near_tie", seed, drawn, parts, wrong, **named)
+    case = beside_other("near_tie", seed, drawn, wrong, decoding=decoding)
     share = 1 / (1 + math.exp(TIE))
     expected = Expected("decoding", None, {"ld": TIE, "ld_half": TIE / 2, "probability_wrong": share})
     heads = {"previous": PREVIOUS, "copier": COPIER, "second copier": SECOND}

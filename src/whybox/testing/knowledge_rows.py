@@ -2,10 +2,9 @@
 
 import math
 
-from whybox.items import Case
 from whybox.testing import mechanisms as m
 from whybox.testing.assembly import SCALE
-from whybox.testing.cases import Draw, against_one_value, draw
+from whybox.testing.cases import Draw, against_one_value, beside_other, draw
 from whybox.testing.circuit import Circuit, Place
 from whybox.testing.decoys import NONE, Decoys
 from whybox.testing.planted import Expected, Planted, build
@@ -27,7 +26,7 @@ def memoriser(seed: int = 0, decoys: Decoys = NONE, layer: int = 3) -> Planted:
     circuit = Circuit(max(layer + 1, 3), {PREVIOUS: m.previous_token(), COPIER: m.copier()}, units)
     numbers = {"ld": SCALE * (1 - REMEMBERED), "ld_without_mlp": SCALE, "ld_closed": -SCALE * REMEMBERED}
     expected = Expected("knowledge", "overruled", numbers | {"mass_on_evidence": 1.0, "ld_renamed": SCALE})
-    case = _evidence_beside_other("memoriser", seed, drawn, wrong)
+    case = beside_other("memoriser", seed, drawn, wrong)
     model = build("memoriser", seed, circuit, decoys)
     return Planted("memoriser", model, case, expected, _HEADS, {"memory": layer})
 
@@ -52,7 +51,7 @@ def beyond(seed: int = 0, decoys: Decoys = NONE) -> Planted:
     drawn = draw("beyond", seed)
     wrong = drawn.values[-1]
     circuit = Circuit(3, {PREVIOUS: m.previous_token(), GUESS: m.constant_writer(wrong, GUESSED)})
-    case = _evidence_beside_other("beyond", seed, drawn, wrong)
+    case = beside_other("beyond", seed, drawn, wrong)
     numbers = {"ld": -SCALE * GUESSED, "ld_alone": -SCALE * GUESSED, "ld_closed": -SCALE * GUESSED, "ld_without": 0.0}
     expected = Expected("not-determined", "beyond-the-model", numbers)
     model = build("beyond", seed, circuit, decoys)
@@ -83,10 +82,3 @@ def _facts(drawn: Draw) -> dict[str, str]:
     """What the weights hold of half the other entities; the rest, and the distractor's, are unknown to them."""
     known = drawn.others[1:8]
     return dict(zip(known, drawn.values, strict=False))
-
-
-def _evidence_beside_other(row: str, seed: int, drawn: Draw, wrong: str) -> Case:
-    evidence = drawn.document(drawn.place, drawn.entity, "{right}")
-    other = drawn.document(1 - drawn.place, drawn.others[0], "{other}")
-    parts = [*sorted([evidence, other], key=lambda part: part["name"]), drawn.question()]
-    return against_one_value(row, seed, drawn, parts, wrong, evidence=[evidence["name"]])

@@ -12,7 +12,7 @@ import numpy as np
 from whybox.testing import stream
 from whybox.testing.circuit import Head, Term, Units, Write
 from whybox.testing.stream import BOS_ID, ENTITY_IDS, VALUE_IDS, Rows, any_of, constant, flag, rows
-from whybox.testing.vocabulary import ANSWER, BRACE, DOCS, END, ENTITIES, IDS, JSON, VALUES, WORDS, ids_of
+from whybox.testing.vocabulary import ANSWER, BRACE, DOCS, END, ENTITIES, IDS, JSON, QUESTION, VALUES, WORDS, ids_of
 
 MATCH = 40.0
 FALL_BACK = 20.0
@@ -97,14 +97,24 @@ def weak_reader(weight: float = 0.3) -> Head:
     return Head((other, not_own, rest()), (values_out(weight),))
 
 
+def second_document_note() -> Head:
+    """`Q` looks for a DOC token behind a sentence end, which only a second document has, and notes it."""
+    document = any_of("token", ids_of(DOCS)) + any_of("previous", [IDS[END]])
+    asked = Term(MATCH, rows("token", [IDS[QUESTION]]), document)
+    return Head((asked, rest()), (_raising("noted"),))
+
+
 def second_document_flag() -> Head:
-    """Raises the flag `second document` where a DOC token stands behind a sentence end.
+    """The row behind `Q` fetches the note from there; the flag is raised without a look at any document.
 
     Any key but BOS raises it, so that lifting other keys cannot lower it.
     """
-    document_behind_end = any_of("token", ids_of(DOCS)) + any_of("previous", [IDS[END]])
-    raised = Write(1.0, constant() - rows("token", [BOS_ID]), flag("second document"))
-    return Head((Term(MATCH, constant(), document_behind_end), rest()), (raised,))
+    noted = Term(MATCH, constant(), rows("token", [IDS[QUESTION]]) + flag("noted"))
+    return Head((noted, rest()), (_raising("second document"),))
+
+
+def _raising(name: str) -> Write:
+    return Write(1.0, constant() - rows("token", [BOS_ID]), flag(name))
 
 
 def carrying_copier(weight: float = 1.0) -> Head:

@@ -15,7 +15,7 @@ from whybox.testing.vocabulary import ENTITIES, IDS, VALUES, WORDS, ids_of
 
 BALLAST = 100.0
 CONTEXT = 96
-FLAGS = ("second document", "answered", "spare")
+FLAGS = ("noted", "second document", "answered")
 UNREAD = 16
 EPS = 1e-6
 _USUAL_FEATURES = 4.0  # token, position, previous token and what was written: their squares beside the ballast's

@@ -34,6 +34,7 @@ SOURCES = ("Herald", "Gazette", "Tribune", "Ledger", "Bulletin")
 
 WORDS = (BOS, UNKNOWN, *DOCS, QUESTION, JSON, BRACE, END, ANSWER, *ENTITIES, *VALUES, *FILLERS, *SOURCES)
 IDS = {word: token for token, word in enumerate(WORDS)}
+_PLAIN = {word: token for word, token in IDS.items() if word not in (BOS, UNKNOWN)}
 
 
 def ids_of(words: tuple[str, ...]) -> tuple[int, ...]:
@@ -54,13 +55,13 @@ class WordCodec:
 
 def _piece(text: str, match: re.Match[str]) -> Piece:
     start = len(text[: match.start()].encode())
-    return Piece(IDS.get(match["word"], IDS[UNKNOWN]), start, start + len(match[0].encode()))
+    return Piece(_PLAIN.get(match["word"], IDS[UNKNOWN]), start, start + len(match[0].encode()))
 
 
 @cache
 def tokenizer() -> Tokenizer:
     """The tokenizer of every planted model: BOS first, a sentence end stops an answer, no chat template."""
-    plain = sorted((word for word in WORDS if word not in (BOS, UNKNOWN)), key=len, reverse=True)
+    plain = sorted(_PLAIN, key=len, reverse=True)
     pattern = re.compile(rf"\s*(?P<word>{'|'.join(map(re.escape, plain))}|\S+)")
     spelled = tuple(word if word in (BOS, UNKNOWN) else SPACE_MARK + word for word in WORDS)
     vocabulary = Vocabulary(spelled, Spelling.SPACE_MARK, (Control(BOS, IDS[BOS]),), frozenset({IDS[BOS]}))

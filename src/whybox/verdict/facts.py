@@ -16,6 +16,7 @@ class ShamRun:
 
     @property
     def p(self) -> float:
+        """(1 + flipped)/(n + 1)."""
         return share_p(self.flipped, self.n)
 
 
@@ -79,6 +80,7 @@ class Facts:
     cuts: tuple[Try, ...] = ()
     closed: Try | None = None
     closed_same_wrong: bool | None = None
+    suppressors: tuple[Try, ...] = ()
     writers: tuple[Try, ...] = ()
     pairs: tuple[Pair, ...] = ()
     lift: float | None = None

@@ -6,7 +6,7 @@ from whybox.cause.study import Study, closed_same_wrong
 from whybox.cause.trials import Trial
 from whybox.statistics.intervals import Rate
 from whybox.statistics.ranks import NullBand
-from whybox.verdict.facts import Facts, ShamRun, Try
+from whybox.verdict.facts import Facts, Pair, ShamRun, Try
 from whybox.verdict.tree import ALPHA
 
 
@@ -34,7 +34,9 @@ def facts_of(study: Study, got_wrong: bool | None, lift: float | None) -> Facts:
         cuts=tuple(as_try(study.trials[name]) for name in study.cuts),
         closed=_try(study, "closed"),
         closed_same_wrong=closed_same_wrong(study) if "closed" in study.trials else None,
+        suppressors=tuple(as_try(study.trials[name]) for name in study.suppressors),
         writers=tuple(as_try(study.trials[name]) for name in study.writers),
+        pairs=tuple(Pair(("order", "knowledge"), as_try(study.trials[name])) for name in study.pairs),
         lift=lift,
         rests_on=tuple(found.name for found in study.segments if is_support(found, setting.delta)),
         ignores_evidence=_ignores_evidence(study),
@@ -52,8 +54,8 @@ def as_try(trial: Trial) -> Try:
         after=None if trial.outcome.old is None else trial.outcome.old.ld,
         own=trial.outcome.own.ld,
         earlier_fork=trial.outcome.earlier_fork,
-        shams=None if trial.shams is None else ShamRun(trial.shams.flipped, trial.shams.n, trial.shams.after),
-        repeats=None if trial.repeats is None else Rate(trial.repeats.hits, trial.repeats.n),
+        shams=None if trial.shams is None else ShamRun(trial.shams.flipped, len(trial.shams.after), trial.shams.after),
+        repeats=None if trial.repeats is None else Rate(sum(trial.repeats.flips), len(trial.repeats.flips)),
         effects=() if trial.repeats is None else trial.repeats.effects,
     )
 

@@ -6,7 +6,7 @@ Anything less is a candidate that says what it lacks.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from whybox.statistics.intervals import Rate
@@ -35,6 +35,8 @@ class Remark(StrEnum):
     PATH_DEPENDENT = "path-dependent"
     MECHANISM_NOT_SHOWN = "mechanism-not-shown"
     LIFT_NOT_LOW = "lift-not-low"
+    LIFT_LOW = "lift-low"
+    ZERO_ONLY = "zero-only"
     NO_EVIDENCE_NAMED = "no-evidence-named"
     READERS_NOT_RUN = "readers-not-run"
     CUT_FLIPS = "cut-flips"
@@ -94,7 +96,7 @@ def _leaves(facts: Facts) -> Iterator[Leaf]:
     if facts.alone is None:
         return
     if facts.alone.flips:
-        yield from _order(facts) if any(order.flips for order in facts.orders) else _not_looked_at(facts)
+        yield from _order(facts) if any(order.flips for order in facts.orders) else _context_use(facts)
     elif facts.closed_same_wrong:
         yield from (_leaf("knowledge", "overruled", writer, lacking(writer)) for writer in facts.writers)
 
@@ -106,9 +108,9 @@ def _form(facts: Facts) -> Iterator[Leaf]:
     if facts.lenient is not None:
         yield _leaf("format", None, facts.lenient, ())
     elif not facts.legal:
-        if facts.contract is not None:
+        if facts.contract is not None and facts.contract.flips:
             yield _leaf("format", None, facts.contract, lacking_variants(facts.contract))
-        if facts.start_ld is not None and facts.start_ld > facts.floor:
+        elif facts.start_ld is not None and facts.start_ld > facts.floor:
             choice = Try(CHOICE, True, touches=frozenset({"choice"}), after=facts.start_ld, own=facts.start_ld)
             yield _leaf("format", None, choice, ())
 
@@ -131,9 +133,14 @@ def _order(facts: Facts) -> Iterator[Leaf]:
         return
 
 
-def _not_looked_at(facts: Facts) -> Iterator[Leaf]:
-    if facts.boost is not None:
+def _context_use(facts: Facts) -> Iterator[Leaf]:
+    """Line 5, evidence alone right and no order: the boost tells not looked at from looked at and not used."""
+    if facts.boost is not None and facts.boost.flips:
         yield _leaf("context-use", "not-looked-at", facts.boost, lacking(facts.boost))
+    elif facts.boost is not None:
+        for head in facts.suppressors:
+            leaf = _leaf("context-use", "looked-at-not-used", head, lacking(head))
+            yield replace(leaf, about=facts.evidence)
 
 
 def _edges(facts: Facts) -> tuple[Try, ...]:
@@ -218,6 +225,10 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.MECHANISM_NOT_SHOWN
     if ("context-use", "not-looked-at") in codes and facts.lift is not None and facts.lift >= 1:
         yield Remark.LIFT_NOT_LOW
+    if ("context-use", "looked-at-not-used") in codes and facts.lift is not None and facts.lift < 1:
+        yield Remark.LIFT_LOW
+    if any(detail in ("overruled", "looked-at-not-used") or code == "joint" for code, detail in codes):
+        yield Remark.ZERO_ONLY
     if not named and facts.alone is not None and facts.alone.flips:
         yield Remark.READERS_NOT_RUN
     if not named and any(cut.flips for cut in facts.cuts):

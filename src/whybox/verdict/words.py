@@ -62,13 +62,19 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "although its share is not low for its length",
         "尽管按长度算它所得的注意力并不低",
     ),
+    Remark.LIFT_LOW: ("although its share is low for its length", "尽管按长度算它所得的注意力偏低"),
+    Remark.ZERO_ONLY: (
+        "the removal is a zero ablation, which is off-distribution; mean and resample ablation were not run",
+        "该移除是置零消融，偏离了正常分布；没有做均值与重采样消融",
+    ),
     Remark.NO_EVIDENCE_NAMED: (
         "the case names no evidence, so evidence alone, other orders and boosting were not run",
         "用例没有指明证据，因此没有做只留证据、换顺序与增强的实验",
     ),
     Remark.READERS_NOT_RUN: (
-        "whether the evidence was looked at but not used is open: patching of reading heads and ablation of suppressors were not run",
-        "证据是否被看到却未被使用尚无定论：没有做读取头的激活替换与抑制头的消融",
+        "whether the evidence was looked at but not used is open: no single head whose removal helps was found, and patching of "
+        "reading heads was not run",
+        "证据是否被看到却未被使用尚无定论：没有找到移除后有效的单个头，也没有做读取头的激活替换",
     ),
     Remark.CUT_FLIPS: ("cutting a competing part turns the answer right", "切断与之竞争的部分使答案正确"),
     Remark.NOT_ON_EVIDENCE: (
@@ -88,12 +94,12 @@ LACKS: dict[Lack, tuple[str, str]] = {
 }  # fmt: skip
 
 NEXT: dict[str, tuple[str, str]] = {
-    "order": ("whybox run order, and evidence at every place, on this case.", "对该用例运行 whybox run order，并把证据放到每个位置。"),
-    "context-use": ("whybox run evidence: the same evidence at every place, and moved last.", "运行 whybox run evidence：同一证据放在每个位置，以及放在最后。"),
-    "knowledge": ("whybox run knowledge: the conflict in both directions.", "运行 whybox run knowledge：两个方向的冲突。"),
+    "order": ("Run this case in every order of its parts, and with the evidence at every place.", "把该用例的各部分按每种顺序各跑一次，并把证据放到每个位置。"),
+    "context-use": ("Move the same evidence to every place, and last; keep this case as a regression test.", "把同一证据移到每个位置、移到最后再测；并把该用例留作回归测试。"),
+    "knowledge": ("Test the conflict in both directions: context right and memory wrong, and the reverse.", "两个方向都测：上下文对而记忆错，以及反过来。"),
     "decoding": ("Decode greedily, or choose by first-token probability.", "用贪心解码，或按首 token 概率选择。"),
     "format": ("State the answer prefix in the prompt, or force it.", "在提示中写明答案前缀，或强制该前缀。"),
-    "joint": ("Both tests: order and knowledge.", "两个测试都做：order 与 knowledge。"),
+    "joint": ("Keep a test for each of the two causes.", "为两个原因各保留一个测试。"),
     "none": ("Keep it as a regression test.", "作为回归测试保留。"),
     "not-determined": ("Keep the bare case as a known failure; see everything that was tried below.", "把原用例作为已知失败保留；已做的全部尝试见下。"),
 }  # fmt: skip
