@@ -62,14 +62,17 @@ def test_models_and_architectures_are_those_that_exist(readme: Path) -> None:
         assert f"| `{alias.name}` | {alias.title.replace(', ', '，') if 'zh' in readme.name else alias.title}" in text
         assert alias.licence.url in text
     listed = next(line for line in text.split("\n\n") if line.startswith(("Architectures:", "支持的架构：")))
-    folded = re.sub(r"[\s-]", "", listed).lower()
+    from_both = folded(listed).split("；" if "zh" in readme.name else ";")[0]
     for family in FAMILIES:
-        name = SPELT.get(family.name, family.name)
-        assert re.sub(r"[\s-]", "", name).lower() in folded, f"{readme.name} does not list {name}"
-        with_gguf = folded.split("；" if "zh" in readme.name else ";")[0]
-        assert (re.search(re.sub(r"[\s-]", "", name).lower() + r"(?![0-9m])", with_gguf) is not None) is bool(
-            family.gguf
-        )
+        name = folded(SPELT.get(family.name, family.name))
+        assert name in folded(listed), f"{readme.name} does not list {name}"
+        in_both = re.search(name + r"(?![0-9m])", from_both) is not None
+        assert in_both is bool(family.gguf), f"{readme.name}: {name} as GGUF"
+
+
+def folded(text: str) -> str:
+    """Without blanks and hyphens, in small letters."""
+    return re.sub(r"[\s-]", "", text).lower()
 
 
 def test_both_show_the_same_commands_in_python() -> None:
