@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -105,3 +106,7 @@ def _between_gaps(lines: tuple[str, ...]) -> Iterator[list[str]]:
         elif run:
             yield run
             run = []
+
+
+if __name__ == "__main__":
+    print(sum(run_python(Path(page)) for page in sys.argv[1:]))
