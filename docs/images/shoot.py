@@ -1,26 +1,23 @@
-"""The README's picture: the head of a report of `whybox why`, as a browser shows it.
+"""The README's picture, the head of a report as a browser shows it: python docs/images/shoot.py refund.html"""
 
-python docs/images/shoot.py refund.html [docs/images/refund.png] [width height]
-"""
-
+import shutil
 import sys
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-HERE = Path(__file__).parent
+PICTURE = Path(__file__).with_name("refund.png")
 
 
-def shoot(report: Path, picture: Path, width: int = 1100, height: int = 1480) -> None:
+def shoot(report: Path, picture: Path = PICTURE) -> None:
+    """The first 1100 × 1480 pixels of the page, in the light theme."""
     with sync_playwright() as browsers:
-        browser = browsers.chromium.launch(args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": width, "height": height}, color_scheme="light")
+        chromium = browsers.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = chromium.new_page(viewport={"width": 1100, "height": 1480}, color_scheme="light")
         page.goto(report.resolve().as_uri())
-        page.wait_for_timeout(300)
         page.screenshot(path=picture)
-        browser.close()
+        chromium.close()
 
 
 if __name__ == "__main__":
-    report, picture, *size = (*sys.argv[1:2], *(sys.argv[2:] or [str(HERE / "refund.png")]))
-    shoot(Path(report), Path(picture), *map(int, size))
+    shoot(*map(Path, sys.argv[1:]))

@@ -53,7 +53,9 @@ def test_findings_name_what_was_measured() -> None:
     assert sentences.map_finding(document, "en") == (
         "The decision row reads “template” with 45.2 %, the evidence with 4.72 %"
     )
-    assert sentences.heads_finding(document, "en") == "Cutting head 0.1 off from the evidence changes LD most: −1.23 nats"
+    assert sentences.heads_finding(document, "en") == (
+        "Cutting head 0.1 off from the evidence changes LD most: −1.23 nats"
+    )
 
 
 def test_nothing_beyond_the_floor_is_a_finding_too() -> None:
