@@ -31,6 +31,20 @@ def test_score_is_the_sum_of_the_rows_before() -> None:
     assert longer.log_prob == pytest.approx(sum(longer.per_token), abs=1e-9)
 
 
+def test_four_tokens_have_three_log_probabilities() -> None:
+    """That of token t stands in row t − 1; the first token has none."""
+    model = real("smollm2")
+    ids = model.prompt("The capital of France").ids
+    first = model.prompt(ids[:1])
+    scored = model.score(first, " capital of France")
+    assert (scored.ids, len(scored.per_token), scored.joined_at) == (ids[1:], 3, 1)
+    rows = model.run(ids).logits.astype(np.float64)
+    rows -= np.log(np.exp(rows).sum(axis=-1, keepdims=True))
+    assert scored.per_token == pytest.approx([rows[t - 1, ids[t]] for t in (1, 2, 3)], abs=1e-4)
+    likely, absurd = (model.score("The capital of France is", word).log_prob for word in (" Paris", " refrigerator"))
+    assert likely - absurd > 5
+
+
 def test_an_answer_that_merges_into_the_prompt_is_scored_from_the_last_common_id() -> None:
     model = real("smollm2")
     scored = model.score("The capital of Fr", "ance")

@@ -12,7 +12,7 @@ import whybox as package
 from tests.cli.conftest import ROOT, Ended, Whybox
 from whybox.cli.options import Lang, language
 from whybox.cli.outcome import exit_codes
-from whybox.errors import CapacityError, CaseError, WhyboxError
+from whybox.errors import CapacityError, CaseError, LedgerError, WhyboxError
 
 HEAVY = {
     "numpy",
@@ -90,6 +90,11 @@ def outcome_of(error: BaseException, capsys: pytest.CaptureFixture[str]) -> Ende
         (CaseError("no answer", "Add `answer:`."), 2, "whybox: no answer\nAdd `answer:`.\n"),
         (CapacityError("9 GB needed"), 3, "whybox: 9 GB needed\n"),
         (WhyboxError("two\nlines", ""), 3, "whybox: two lines\n"),
+        (
+            LedgerError("m.gguf", ["a<b\x1b[2J\u202e"], []),
+            3,
+            "whybox: m.gguf: only in the file: a<b␛[2J\\u202e; only in the model: nothing\n",
+        ),
         (KeyboardInterrupt("3 of 9 runs are in x.json"), 130, "whybox: interrupted\n3 of 9 runs are in x.json\n"),
         (KeyboardInterrupt(), 130, "whybox: interrupted\n"),
     ],

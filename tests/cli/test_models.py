@@ -8,6 +8,8 @@ import pytest
 
 from tests.cli.conftest import Whybox
 from tests.library.fakes import Hub, content_of, fake_alias, serving
+from whybox.cli.models import _WORDS, _print_table
+from whybox.library import Found
 
 CONTENT = content_of(300_007)
 
@@ -52,6 +54,22 @@ def test_models_lists_what_is_here_and_what_can_be_pulled(whybox: Whybox, machin
     whybox("pull", "tiny", "--from", str(file))
     target = machine / "whybox" / "models" / "tiny.gguf"
     assert whybox("models").out == f"tiny\t300007\twhybox\t{target}\n"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="such names do not exist there")
+def test_names_of_files_move_no_cursor(
+    whybox: Whybox, machine: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WHYBOX_MODELS", str(machine / "mine"))
+    (machine / "mine").mkdir()
+    (machine / "mine" / "evil\x1b[2J.gguf").write_bytes(b"no model")
+    told = whybox("models").err
+    assert "evil␛[2J.gguf: not a GGUF file; passed over" in told
+    assert "\x1b" not in told
+    _print_table([Found("evil\x1b[2J\u202e", machine / "x.gguf", 3, "whybox")], _WORDS["en"])
+    shown = capsys.readouterr().out
+    assert "evil␛[2J\\u202e" in shown
+    assert "\x1b" not in shown
 
 
 def test_an_unknown_model_is_two_lines_and_2(whybox: Whybox) -> None:

@@ -10,6 +10,7 @@ from tests.text.corpus import TEXTS
 from tests.text.test_prompt import check
 from whybox.errors import PromptError, UnsupportedError
 from whybox.text import chat, sandbox
+from whybox.text import prompt as prompts
 from whybox.text.prompt import Code, SegmentKind
 from whybox.text.tokenizer import Tokenizer
 
@@ -148,6 +149,18 @@ def test_bos_stands_where_the_template_writes_it() -> None:
     without = chat.from_messages(_with(tiny.CHATML, add_bos=True), _say("hi"))
     assert 0 not in without.ids
     assert Code.BOS in [w.code for w in without.warnings]
+
+
+def test_a_rendering_taken_as_a_text_still_has_exactly_one_bos() -> None:
+    """The template wrote it and the tokenizer adds it: what was rendered is text now, and its BOS only characters."""
+    tokenizer = _with(LLAMA2, add_bos=True)
+    rendered = chat.from_messages(tokenizer, _say("hi")).text
+    assert rendered.startswith("<|endoftext|>")
+    again = prompts.from_text(tokenizer, rendered)
+    assert again.ids.count(0) == 1
+    assert again.ids[0] == 0
+    assert Code.CONTROL_TEXT in [w.code for w in again.warnings]
+    assert tokenizer.encode(rendered, control=True).count(0) == 1
 
 
 def test_the_date_is_the_same_every_day() -> None:

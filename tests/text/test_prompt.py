@@ -45,6 +45,11 @@ def test_characters_cut_across_tokens(smollm2: Tokenizer) -> None:
     weather = prompts.from_text(smollm2, "天氣很好")
     assert [len(weather.tokens_of_character(i)) for i in range(4)] == [2, 3, 2, 2]
     assert [t.label for t in weather.tokens][:3] == ["天 1/2", "天 2/2", "氣 1/3"]
+    spelled = [(t.part, t.of, *t.span) for t in weather.tokens]
+    assert spelled == [(k + 1, of, i, i + 1) for i, of in enumerate((2, 3, 2, 2)) for k in range(of)]
+    assert [t.id for t in weather.tokens] == [18614, 119, 177, 125, 113, 29157, 226, 48392, 138]
+    assert b"".join(t.bytes for t in weather.tokens).decode() == "天氣很好"
+    assert not any(c in t.label for t in (*smile.tokens, *weather.tokens) for c in "å¤ð\ufffd")
 
 
 @pytest.mark.model

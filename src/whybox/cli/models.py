@@ -9,6 +9,7 @@ from whybox.cli.options import Json, Language, Quiet, language
 from whybox.cli.telling import print_document, progress_for
 from whybox.library import ALIASES, Alias, Found, discover
 from whybox.library.progress import size_text
+from whybox.report.visible import one_line
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def _print_table(found: list[Found], words: _Words) -> None:
     table.add_column(words.head[1], justify="right", no_wrap=True)
     table.add_column(words.head[2], no_wrap=True)
     for model in found:
-        table.add_row(Text(model.name), size_text(model.size), model.origin)
+        table.add_row(Text(one_line(model.name)), size_text(model.size), model.origin)
     Console().print(table)
 
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 import typer
 
 from whybox.errors import WhyboxError
+from whybox.report.visible import one_line
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells count
 PIPE_CLOSED = 141  # 128 + SIGPIPE, as every other tool of a pipeline ends
@@ -57,11 +58,11 @@ def utf8_streams() -> None:
 
 
 def _ended(code: int, cause: str, remedy: str) -> typer.Exit:
-    """Says cause and remedy, one line each, and gives the exit to raise."""
+    """Says cause and remedy, one line each, and gives the exit to raise. Names out of files move no cursor."""
     with suppress(BrokenPipeError):
         for line in (f"whybox: {cause}", remedy):
             if line:
-                print(" ".join(line.splitlines()), file=sys.stderr)
+                print(one_line(" ".join(line.splitlines())), file=sys.stderr)
     return typer.Exit(code)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import whybox
 from whybox.errors import UsageError
 from whybox.library.progress import Progress, Silent, Terminal
+from whybox.report.visible import calm
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,12 +21,19 @@ if TYPE_CHECKING:
 D = TypeVar("D", bound="Document")
 
 
+class Calm(Terminal):
+    """Progress whose lines name files and folders of others: what is in those names moves no cursor."""
+
+    def say(self, line: str) -> None:
+        super().say(calm(line))
+
+
 def progress_for(quiet: bool) -> Progress:
     """Who is told what happens: stderr, or nobody; the hub's own bars follow."""
     if quiet:
         os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
         return Silent()
-    return Terminal()
+    return Calm()
 
 
 def print_document(name: str, begun: float, part: Mapping[str, object]) -> None:

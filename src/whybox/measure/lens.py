@@ -30,11 +30,13 @@ class LensRow:
 def logit_lens(trace: Trace, head: Head, right: int, wrong: int) -> list[LensRow]:
     """head(final norm(resid_post[l])) at the last row of a trace that kept `resid_post`.
 
-    The norm is taken of that very vector; the last layer's row equals the run's logits. Early layers are uncalibrated:
-    there only ranks and ld are worth reading.
+    The norm is taken of that very vector; the last layer's row equals the run's logits exactly, because as many rows
+    are multiplied at once as the run did (float32 sums depend on it). Early layers are uncalibrated: there only ranks
+    and ld are worth reading.
     """
+    rows = len(trace.rows)
     return [
-        _row(layer, head.unembed(trace["resid_post", layer][-1:])[0], right, wrong)
+        _row(layer, head.unembed(trace["resid_post", layer][-rows:])[-1], right, wrong)
         for layer in range(len(trace.spec.layers))
     ]
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.real import real
 from whybox.errors import CaseError, PromptError
 from whybox.items.generate import (
     CHARACTERS_ONLY,
@@ -21,6 +22,7 @@ from whybox.items.generate import (
 )
 from whybox.items.generate.placement import occurs_once, realised_depth
 from whybox.items.seeds import item_generator
+from whybox.text import chat
 
 from .toy_tokens import count_tokens, encode, strictly_rising
 
@@ -48,6 +50,29 @@ def test_a_haystack_without_ascii_full_stops_still_has_a_middle() -> None:
     assert abs(placed.realised - 0.5) <= placed.tolerance < 0.1
     assert placed.before + placed.after == haystack
     assert placed.before[-1] in "。！？；\n"
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("depth", [0.0, 0.25, 0.5, 0.75, 1.0])
+def test_depth_in_the_ids_of_a_real_model(depth: float) -> None:
+    """Chinese text costs a token or more a character: depth is counted in the ids that are sent, not in characters."""
+    model = real("smollm2")
+
+    def encode_chat(before: str, passage: str, after: str) -> Encoded:
+        texts = {"before": before, "passage": passage, "after": after}
+        parts = [{"name": name, "text": text} for name, text in texts.items() if text]
+        prompt = chat.from_messages(model.tokenizer, [{"role": "user", "parts": parts}], join="")
+        return Encoded(prompt.ids, {s.name: (s.start, s.end) for s in prompt.segments if s.kind == "part"})
+
+    haystack = "清晨的风很轻。门前的长椅空着！远处有人唱歌？小路弯弯；雨停了。" * 6
+    placed = place_in_text(haystack, NEEDLE["zh"], depth, encode_chat)
+    sent = encode_chat(placed.before, placed.passage, placed.after)
+    start, end = sent.spans["passage"]
+    context = sent.spans.get("before", (start, start))[0], sent.spans.get("after", (end, end))[1]
+    measured = (start - context[0]) / (context[1] - context[0] - (end - start))
+    assert (placed.requested, placed.realised) == (depth, measured)
+    assert abs(measured - depth) <= placed.tolerance < 0.1
+    assert occurs_once(sent)
 
 
 def test_ids_that_disagree_with_the_text_are_refused() -> None:

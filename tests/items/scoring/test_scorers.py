@@ -74,6 +74,31 @@ def test_chinese_outcomes(text: str, outcome: str, matched: str | None) -> None:
     assert (None if score.span is None else text[slice(*score.span)]) == matched
 
 
+SEVEN = [
+    ("7", "right", "7", ()),
+    ("17", "invalid", None, ()),
+    ("7 or 8", "hedged", "7 or 8", ()),
+    ("not 7", "invalid", None, ("negated",)),
+    ("7.0", "right", "7.0", ()),
+    ("-7", "invalid", None, ()),
+    ("$7.00", "right", "$7.00", ()),
+    ("70%", "invalid", None, ()),
+]
+
+
+@pytest.mark.parametrize("words", [True, False])
+@pytest.mark.parametrize(("text", "outcome", "matched", "flags"), SEVEN)
+def test_gold_seven(text: str, outcome: str, matched: str | None, flags: tuple[str, ...], words: bool) -> None:
+    score = number_scorer("7", ["8"], words=words).score(text)
+    assert (score.outcome, score.flags) == (outcome, flags)
+    assert (None if score.span is None else text[slice(*score.span)]) == matched
+
+
+def test_number_words_are_read_only_where_declared() -> None:
+    assert number_scorer("7").score("seven").outcome == "right"
+    assert number_scorer("7", words=False).score("seven").outcome == "invalid"
+
+
 def test_a_cut_text_without_an_answer_is_an_error_and_with_one_is_not() -> None:
     assert DAYS.score("A refund is", "length").outcome == "error"
     assert DAYS.score("A refund is", "length").flags == ("truncated",)
