@@ -1,5 +1,7 @@
 """The model as the API gives it: prompts of every kind, scoring, sweeps, and what is refused."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -19,6 +21,9 @@ def test_prompts_of_every_kind() -> None:
     assert len(chat.ids) == 31
     assert "You are a helpful AI assistant named SmolLM" in chat.text
     assert model.prompt(chat) is chat
+    case = whybox.Case.load(Path(__file__).parents[1] / "examples" / "refund.yaml")
+    assert model.prompt(case).ids == model.prompt(case.instances()[0]).ids
+    assert len(model.prompt(case).ids) == 50
 
 
 def test_score_is_the_sum_of_the_rows_before() -> None:

@@ -1,4 +1,4 @@
-"""The tree of errors. Each carries one line of cause, one line of remedy, and the exit code of DESIGN §1.
+"""The tree of errors. Each carries one line of cause, one line of remedy, and its exit code.
 
 WhyboxError
 ├── UsageError            exit 2: the caller asked for something that cannot be
@@ -44,7 +44,7 @@ class PromptError(UsageError):
 
 
 class CaseError(UsageError):
-    """A case file that does not follow DESIGN §6."""
+    """A case file that does not follow docs/case.md."""
 
 
 class SiteError(UsageError):

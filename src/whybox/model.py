@@ -13,6 +13,7 @@ from whybox.engine.sampling import GREEDY, Decoding, choose
 from whybox.engine.trace import Cache, Change, Engine, Trace, Wish, log_softmax
 from whybox.errors import PromptError, UsageError
 from whybox.formats import GgufFile, WeightFile, open_weights
+from whybox.items.case import Case
 from whybox.items.instance import CaseInstance
 from whybox.library import Progress
 from whybox.spec import Spec
@@ -24,7 +25,7 @@ from whybox.text.tokenizer import Tokenizer
 from whybox.weights import Weights
 
 Array = np.ndarray
-Promptable = Prompt | str | CaseInstance | Sequence[int] | Sequence[Mapping[str, object]]
+Promptable = Prompt | str | Case | CaseInstance | Sequence[int] | Sequence[Mapping[str, object]]
 
 
 def open_model(
@@ -97,13 +98,13 @@ class Model:
         return self.engine.spec
 
     def prompt(self, what: Promptable) -> Prompt:
-        """Ids, bytes, segments and spans of a text, a list of messages, a case instance or ids."""
+        """Ids, bytes, segments and spans of a text, a list of messages, a case (as itself, not a variant) or ids."""
         if isinstance(what, Prompt):
             return what
         if isinstance(what, str):
             return prompts.from_text(self.tokenizer, what)
-        if isinstance(what, CaseInstance):
-            return self._of_case(what)
+        if isinstance(what, Case | CaseInstance):
+            return self._of_case(what if isinstance(what, CaseInstance) else what.filled())
         messages = [message for message in what if isinstance(message, Mapping)]
         ids = [int(token) for token in what if isinstance(token, int | np.integer)]
         if ids and len(ids) == len(what):

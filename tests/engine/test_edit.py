@@ -81,8 +81,11 @@ def test_a_cut_that_leaves_nothing_to_see_is_refused() -> None:
 
 
 def test_cutting_only_what_is_invisible_changes_nothing() -> None:
+    trace = MODEL.run(IDS, edits=[cut(q=3, k=range(4, 12)), cut(q=3, k=range(3, 12))])
+    assert trace.changed == (False, True)
     trace = MODEL.run(IDS, edits=[cut(q=3, k=range(4, 12))])
-    np.testing.assert_allclose(trace.logits, MODEL.run(IDS).logits, atol=1e-12)
+    assert trace.changed == (False,)
+    assert np.array_equal(trace.logits, MODEL.run(IDS).logits)
 
 
 def test_boost_lifts_the_strongest_named_key_to_the_strongest_key() -> None:

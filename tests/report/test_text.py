@@ -70,7 +70,7 @@ def test_layers_of_the_walk_are_one_table_and_counts_are_exact() -> None:
     ]
     last = {"name": "logits", "site": "logits", "shape": "[q v]", "numbers": {"vocabulary": 49152}}
     lines = printed(render_next, fixtures.next_document(stages=[*layers, last])).splitlines()
-    start = next(i for i, line in enumerate(lines) if "mlp writes" in line)
+    start = next(i for i, line in enumerate(lines) if "MLP writes" in line)
     assert [line.split() for line in lines[start + 1 : start + 3]] == [["0", "0.500"], ["1", "1.50"]]
     assert "vocabulary 49,152" in "\n".join(lines[start:])
 

@@ -123,7 +123,7 @@ def log_prob(bench: Bench, decision: Decision, answer: tuple[int, ...]) -> float
 
 
 def outcome(answered: Answered, old: Reading | None, delta: float) -> Outcome:
-    """Whether a counterfactual flips (METHODS E1)."""
+    """Whether a counterfactual flips."""
     flips = answered.score.right and answered.reading.ld > STEPS * delta
     fork = flips and old is not None and old.ld <= STEPS * delta
     return Outcome(answered.text, answered.score, answered.reading, old, flips, fork)

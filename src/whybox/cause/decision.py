@@ -1,4 +1,4 @@
-"""Where right and wrong answer part, and by how much (METHODS E1)."""
+"""Where right and wrong answer part, and by how much."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Effects of segments, keys and heads on the metric at the decision (METHODS E2), with matched nulls (E3)."""
+"""Effects of segments, keys and heads on the metric at the decision, with matched nulls."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

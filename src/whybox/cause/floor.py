@@ -1,4 +1,4 @@
-"""The noise floor: how much the metric moves when nothing was changed (METHODS A5)."""
+"""The noise floor: how much the metric moves when nothing was changed."""
 
 from collections.abc import Sequence
 

@@ -404,5 +404,5 @@ def _heads(study: Study) -> None:
 
 
 def share_and_effect(shares: Sequence[float], effects: Sequence[float], seed: int) -> Correlation | None:
-    """METHODS D4: weights are not causes. Spearman of attention share and effect."""
+    """Weights are not causes. Spearman of attention share and effect."""
     return spearman(shares, effects, np.random.default_rng(seed))

@@ -35,10 +35,11 @@ app.command(name="pull")(pull)
 app.command(name="models")(models)
 
 
-def _print_version(asked: bool) -> None:
+def _print_version(asked: bool) -> bool:
     if asked:
         print(f"whybox {whybox.__version__}")
         raise typer.Exit
+    return asked
 
 
 Version = Annotated[

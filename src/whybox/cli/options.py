@@ -20,11 +20,10 @@ class Lang(StrEnum):
 
 
 class EngineName(StrEnum):
-    """Which engine runs the model; `auto` takes torch where it is installed and the work is large."""
+    """Which engine runs the model; `auto` takes the fastest that is there."""
 
     auto = "auto"
     numpy = "numpy"
-    torch = "torch"
 
 
 Model = Annotated[
@@ -38,8 +37,7 @@ Language = Annotated[
     Lang | None, typer.Option("--lang", help="Language of the report (from the locale).", show_default=False)
 ]
 Engine = Annotated[EngineName, typer.Option("--engine", help="Which engine runs the model.")]
-Precision = Annotated[str, typer.Option("--precision", metavar="fp32|bf16|int8|…", help="Arithmetic of the weights.")]
-Device = Annotated[str, typer.Option("--device", metavar="cpu|cuda|…", help="Where the torch engine runs.")]
+Precision = Annotated[str, typer.Option("--precision", metavar="fp32|fp64", help="Arithmetic of weights and sums.")]
 Threads = Annotated[
     int | None, typer.Option("--threads", min=1, help="Processor threads (all of them).", show_default=False)
 ]

@@ -1,4 +1,4 @@
-"""How a run of the command line ends: one line of cause, one of remedy, and the exit code of DESIGN §1.
+"""How a run of the command line ends: one line of cause, one of remedy, and its exit code.
 
 0 pass · 1 a gate failed · 2 usage · 3 infrastructure · 4 inconclusive under --strict · 5 nothing was run · 130 Ctrl-C.
 A verb that wants to end with 1, 4 or 5 raises `typer.Exit(code)` after it has printed its result.

@@ -140,11 +140,20 @@ def apply(
     where = np.ix_(*parts)
     before = value[where]
     after = _acted(edit.action, value, where, visible)
-    if np.array_equal(before, after, equal_nan=True):
+    if not _differs(before, after, where, visible):
         return value, False
     edited = value.copy()
     edited[where] = after
     return edited, True
+
+
+def _differs(before: Array, after: Array, where: tuple[Array, ...], visible: Array | None) -> bool:
+    """Whether any element changed; of scores, any that its query can see."""
+    same = (before == after) | ((before != before) & (after != after))
+    if visible is None:
+        return not same.all()
+    _, queries, keys = where
+    return bool((~same & visible[queries[0], keys[0]]).any())
 
 
 def _acted(action: Action, value: Array, where: tuple[Array, ...], visible: Array | None) -> Array:

@@ -183,4 +183,4 @@ IRRELEVANT = frozenset(
 """Keys of a Hugging Face config.json that never touch the forward arithmetic of a decoder."""
 
 GGUF_NAMESPACES = ("general.", "tokenizer.", "quantize.", "split.", "GGUF.")
-"""Namespaces of GGUF metadata that are irrelevant to the mathematics (DESIGN §5.2)."""
+"""Namespaces of GGUF metadata that are irrelevant to the mathematics."""

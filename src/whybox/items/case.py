@@ -1,4 +1,4 @@
-"""The case file: one prompt, its right and its wrong answer, and the variants that it stands for (DESIGN §6)."""
+"""The case file: one prompt, its right and its wrong answer, and the variants that it stands for."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -95,7 +95,7 @@ class ContractText(Strict):
 
 
 class CaseText(Strict):
-    """A whole case file, DESIGN §6."""
+    """A whole case file, as docs/case.md describes it."""
 
     id: Annotated[str, Field(pattern=r"^[\w][\w.-]*$", max_length=128)]
     prompt: Annotated[list[MessageText], Field(min_length=1, max_length=512)] | None = None

@@ -1,4 +1,4 @@
-"""The attention budget: how much of a query's attention each named segment gets (METHODS D1)."""
+"""The attention budget: how much of a query's attention each named segment gets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The logit lens: what each layer would answer if it were the last (METHODS E6)."""
+"""The logit lens: what each layer would answer if it were the last."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

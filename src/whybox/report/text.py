@@ -15,7 +15,7 @@ from whybox.report import sentences
 from whybox.report.document import Lang, NextDocument, SegmentRow, Stage, TokenRow, Tried, WhyDocument
 from whybox.report.numbers import number, percent
 from whybox.report.visible import calm, one_line, shortened, visible
-from whybox.report.words import say
+from whybox.report.words import WORDS, say
 
 BAR = "█"
 EIGHTHS = " ▏▎▍▌▋▊▉"
@@ -134,15 +134,15 @@ def _stages(stages: tuple[Stage, ...], console: Console, lang: Lang) -> None:
     """A paragraph per stage; the layers, which all say the same things, as one table."""
     for place, stage in enumerate(stages, 1):
         if stage.layer is None:
-            _stage(place, stage, console)
+            _stage(place, stage, console, lang)
         elif stage.layer == 0:
             console.print(_layer_table([stage for stage in stages if stage.layer is not None], console, lang))
 
 
-def _stage(place: int, stage: Stage, console: Console) -> None:
+def _stage(place: int, stage: Stage, console: Console, lang: Lang) -> None:
     head = Text(f"{place:>2}  ").append(calm(stage.name), style="bold")
     console.print(head.append(f"  {calm(stage.site)}  {stage.shape}", style="dim"))
-    numbers = " · ".join(f"{_spoken(name)} {_counted(value)}" for name, value in stage.numbers.items())
+    numbers = " · ".join(f"{_spoken(name, lang)} {_counted(value)}" for name, value in stage.numbers.items())
     for line in (numbers, calm(stage.note)):
         if line:
             console.print(Padding(Text(line), (0, 0, 0, 4)))
@@ -152,14 +152,16 @@ def _layer_table(stages: list[Stage], console: Console, lang: Lang) -> Table:
     table = _table(console)
     table.add_column(say("column.layer", lang), justify="right")
     for name in stages[0].numbers:
-        table.add_column(_spoken(name), justify="right")
+        table.add_column(_spoken(name, lang), justify="right")
     for stage in stages:
         table.add_row(str(stage.layer), *(_counted(value) for value in stage.numbers.values()))
     return table
 
 
-def _spoken(name: str) -> str:
-    return calm(name.replace("_", " "))
+def _spoken(name: str, lang: Lang) -> str:
+    """A number's name: from the catalogue, else as the document writes it."""
+    known = f"number.{name}"
+    return say(known, lang) if known in WORDS else calm(name.replace("_", " "))
 
 
 def _counted(value: float) -> str:

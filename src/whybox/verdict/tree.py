@@ -1,4 +1,4 @@
-"""The verdict tree (METHODS E7). Every branch was run; the tree only reads what came out.
+"""The verdict tree. Every branch was run; the tree only reads what came out.
 
 A leaf is named when its undoing change flips the failing prompt itself, its shams do not (p ≤ .05), and the flip holds
 in at least 8 of 10 failing variants (8 or 9 variants in all: one miss; fewer: the sentence speaks of this prompt only).

@@ -21,7 +21,7 @@ class AnswerSide(Part):
 
 
 class Prefix(Part):
-    """What stands before the decision (METHODS E1): the model's own words, nothing, or words it was given."""
+    """What stands before the decision: the model's own words, nothing, or words it was given."""
 
     kind: Literal["own", "start", "forced"]
     text: str
@@ -86,7 +86,7 @@ class Sides(Part):
 
 
 class SegmentRow(Part):
-    """One segment: share of the decision row's attention, and the four effects of METHODS E2 that were measured."""
+    """One segment: share of the decision row's attention, and its effects, as far as they were measured."""
 
     name: str
     share: float | None
@@ -121,7 +121,7 @@ class HeadRow(Part):
 
 
 class Agreement(Part):
-    """Weights are not causes, shown (METHODS D4): Spearman ρ over all heads between share and effect on one segment.
+    """Weights are not causes, shown: Spearman ρ over all heads between share and effect on one segment.
 
     signed: ρ(share, effect). absolute: ρ(share, |effect|). p by permutation. brightest: the head with the most share.
     """
@@ -180,7 +180,7 @@ Code = Literal[
 
 
 class Cause(Part):
-    """A named cause (METHODS A9) and the edit that undoes it. `about` names the segments it speaks of."""
+    """A named cause and the edit that undoes it. `about` names the segments it speaks of."""
 
     code: Code
     detail: str | None = None
