@@ -7,7 +7,10 @@ import pytest
 
 import whybox
 from tests.real import real
+from whybox.cause.bench import Bench
+from whybox.cause.study import open_study
 from whybox.errors import ModelNotFound, PromptError, SiteError, UsageError
+from whybox.items import Case
 
 pytestmark = pytest.mark.model
 
@@ -96,6 +99,15 @@ def test_what_cannot_be_run_is_refused() -> None:
         model.run([49152])
     with pytest.raises(SiteError, match="layers 0 … 29"):
         model.run("a", edits=[whybox.zero("head_out", 30)])
+
+
+def test_a_case_beyond_the_context_is_refused_before_anything_runs() -> None:
+    model = real("smollm2")
+    case = Case.from_data({"id": "long", "text": "a b" * model.spec.context, "answer": {"right": "x", "kind": "text"}})
+    bench = Bench(model)
+    with pytest.raises(PromptError, match=f"the trained context has {model.spec.context}"):
+        open_study(bench, case.instances())
+    assert bench.made.runs == 0
 
 
 def test_unknown_models_and_settings_are_refused() -> None:

@@ -1,5 +1,6 @@
 """A model, opened: text in, traces out. The one door through which everything above runs a model."""
 
+import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -48,7 +49,7 @@ def open_model(
     loaded = weights.load(file, spec, rules)
     if precision == "fp64":
         loaded = weights.in_float64(loaded)
-    return Model(name, file, loaded, _tokenizer(file), ReferenceEngine(spec, loaded), allow_long)
+    return Model(name, file, loaded, _tokenizer(file).covering(spec.vocab), ReferenceEngine(spec, loaded), allow_long)
 
 
 def _require(value: str, known: tuple[str, ...], what: str) -> None:
@@ -128,11 +129,12 @@ class Model:
         site, layer or index that does not exist, NonFiniteError where NaN or Inf first appears.
         """
         prompt = self.prompt(what)
-        self._require_fits(len(prompt.ids))
+        self.require_fits(len(prompt.ids))
         trace = self.engine.run(prompt.ids, see, edits, tail=tail)
         return replace(trace, prompt=prompt, label=self.tokenizer.label)
 
-    def _require_fits(self, length: int) -> None:
+    def require_fits(self, length: int) -> None:
+        """PromptError for no token at all, and for more than the trained context (unless allow_long)."""
         if length == 0:
             raise PromptError("the prompt is empty", "give at least one token")
         if length > self.spec.context and not self.allow_long:
@@ -146,21 +148,23 @@ class Model:
     ) -> Iterator[tuple[int, Trace]]:
         """Generated ids one by one, each with the trace whose last row chose it. Edits hold at every step."""
         prompt = self.prompt(what)
-        self._require_fits(len(prompt.ids))
+        self.require_fits(len(prompt.ids))
         generator = np.random.default_rng(decoding.seed)
+        count = min(count, self.room(len(prompt.ids)))
         trace = self.engine.run(prompt.ids, (), edits, self._cache(len(prompt.ids) + count), tail=1)
         for done in range(count):
             chosen = choose(trace.logits[-1], decoding, generator)
             yield chosen, trace
-            if chosen in self.tokenizer.stop_ids or done == count - 1 or not self._room(trace.end):
+            if chosen in self.tokenizer.stop_ids or done == count - 1:
                 return
             trace = self.engine.run([chosen], (), edits, trace.cache, tail=1)
 
     def _cache(self, length: int) -> Cache:
         return self.engine.fresh_cache(length)
 
-    def _room(self, length: int) -> bool:
-        return self.allow_long or length < self.spec.context
+    def room(self, length: int) -> int:
+        """How many tokens can be written behind `length` others; the last one is chosen, and never read."""
+        return sys.maxsize if self.allow_long else self.spec.context + 1 - length
 
     def generate(
         self, what: Promptable, count: int = 32, decoding: Decoding = GREEDY, edits: Sequence[Edit] = ()
@@ -182,7 +186,7 @@ class Model:
         ids, start = self.join(prompt, answer)
         if start == 0:
             raise PromptError("the answer's first token has no token before it", "give a prompt of at least one token")
-        self._require_fits(len(ids))
+        self.require_fits(len(ids))
         trace = self.engine.run(ids, (), edits, tail=len(ids) - start + 1)
         return scored(trace, ids, start)
 
@@ -199,7 +203,7 @@ class Model:
     def changed(self, trace: Trace, change: Change) -> Trace:
         """One counterfactual run."""
         ids = (trace.ids if change.ids is None else change.ids) + change.continuation
-        self._require_fits(len(ids))
+        self.require_fits(len(ids))
         tail = None if change.ids is not None else len(trace.rows) + len(change.continuation)
         return replace(self.engine.run(ids, (), (*trace.edits, *change.edits), tail=tail), label=trace.label)
 

@@ -1,5 +1,6 @@
 """What a bench reuses equals what a fresh run computes."""
 
+from dataclasses import replace
 from unittest.mock import Mock
 
 import numpy as np
@@ -20,6 +21,8 @@ def bench(**attention: object) -> Bench:
     model = Mock(spec=Model)
     model.engine, model.spec = engine, engine.spec
     model.tokenizer = Mock(stop_ids=frozenset({0}))
+    model.room = lambda length: Model.room(model, length)
+    model.allow_long = False
     return Bench(model)
 
 
@@ -91,6 +94,15 @@ def test_writing_ends_at_the_limit_and_at_a_stop_token() -> None:
     ended = found.write(IDS, Settings(limit=8))
     assert ended.stopped
     assert ended.ids == free.ids[: free.ids.index(free.ids[2])]
+
+
+def test_writing_ends_where_the_context_does() -> None:
+    found = bench()
+    found.model.tokenizer.stop_ids = frozenset()
+    found.model.spec = replace(found.model.spec, context=len(IDS) + 2)
+    whole = found.write(IDS, Settings(limit=3))
+    assert found.write(IDS, Settings(limit=1_000_000)).ids == whole.ids
+    assert len(whole.ids) == 3
 
 
 def test_sampling_repeats_with_its_seed_and_differs_with_another() -> None:

@@ -40,7 +40,14 @@ def test_draws_follow_the_distribution_and_repeat_with_the_seed() -> None:
     assert draws(1) == draws(1) != draws(2)
 
 
-@pytest.mark.parametrize("wrong", [{"temperature": -1}, {"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.1}])
+@pytest.mark.parametrize("temperature", [1e-12, 1e-300, 5e-324])
+def test_the_smallest_temperatures_are_greedy(temperature: float) -> None:
+    assert choose(LOGITS, Decoding(temperature=temperature), np.random.default_rng(0)) == LOGITS.argmax()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"temperature": -1}, {"temperature": float("nan")}, {"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.1}]
+)
 def test_settings_that_mean_nothing_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(UsageError):
         Decoding(**wrong)  # type: ignore[arg-type]

@@ -32,6 +32,14 @@ def small() -> Tokenizer:
     )
 
 
+def test_rows_beyond_the_vocabulary_are_ids_that_spell_nothing(small: Tokenizer) -> None:
+    padded = small.covering(small.vocab_size + 3)
+    last = padded.vocab_size - 1
+    assert (padded.vocab_size, padded.token_bytes(last), padded.label(last)) == (small.vocab_size + 3, b"", f"#{last}")
+    assert padded.encode("the cat") == small.encode("the cat")
+    assert small.covering(1).vocab_size == small.vocab_size
+
+
 @pytest.mark.model
 @pytest.mark.parametrize("name", TEXTS)
 def test_smollm2_has_the_ids_of_llama_cpp(smollm2: Tokenizer, name: str) -> None:

@@ -97,6 +97,7 @@ class Bench:
 
     def see(self, ids: Ids, wishes: Iterable[Wish], edits: Sequence[Edit] = (), last: int | None = None) -> Trace:
         """A trace of the last rows (all of them by default), with sites kept."""
+        self.model.require_fits(len(ids))
         whole = len(ids) if last is None else last
         cache = self._prefix(ids[: len(ids) - whole], len(ids)) if whole < len(ids) else None
         trace = self.model.engine.run(ids[len(ids) - whole :], wishes, edits, cache, tail=1)
@@ -107,6 +108,7 @@ class Bench:
         """The answer to a prompt under edits, which hold at every step."""
         stops = self.model.tokenizer.stop_ids
         generator = np.random.default_rng(settings.decoding.seed)
+        limit = min(settings.limit, self.model.room(len(ids)))
         trace = self._run(ids, edits, len(ids) + settings.limit, 1)
         chosen: list[int] = []
         rows: list[Array] = []
@@ -114,10 +116,10 @@ class Bench:
             rows.append(trace.logits[-1])
             allowed = penalised(rows[-1], (*ids, *chosen), settings.penalty)
             following = choose(allowed, settings.decoding, generator)
-            if following in stops or len(chosen) == settings.limit:
+            if following in stops or len(chosen) == limit:
                 break
             chosen.append(following)
-            if len(chosen) < settings.limit:
+            if len(chosen) < limit:
                 trace = self.model.engine.run([following], (), edits, trace.cache, tail=1)
             else:
                 break
@@ -125,6 +127,7 @@ class Bench:
         return Written(tuple(chosen), tuple(rows), following in stops)
 
     def _run(self, ids: Ids, edits: Sequence[Edit], length: int, tail: int) -> Trace:
+        self.model.require_fits(len(ids))
         shared = min([first_felt(edit) for edit in edits], default=0)
         shared = min(shared, len(ids) - tail)
         cache = self._prefix(ids[:shared], length) if shared > 0 else self.model.engine.fresh_cache(length)

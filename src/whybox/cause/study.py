@@ -94,7 +94,11 @@ def open_study(bench: Bench, cases: tuple[CaseInstance, ...], limit: int = 32, s
     """
     case, presumed = with_presumed_evidence(cases[0])
     roles = replace(roles_of(case), presumed=presumed)
-    asked = Asked(case, bench.model.prompt(case), case.wrong or "", settings_of(bench.model, case, limit))
+    prompt = bench.model.prompt(case)
+    bench.model.require_fits(len(prompt))
+    settings = settings_of(bench.model, case, limit)
+    settings = replace(settings, limit=min(settings.limit, bench.model.room(len(prompt))))
+    asked = Asked(case, prompt, case.wrong or "", settings)
     return Study(bench, asked, cases[1:], roles, seed, fact)
 
 

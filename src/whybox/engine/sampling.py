@@ -24,7 +24,7 @@ class Decoding:
     banned: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.temperature < 0:
+        if not self.temperature >= 0:  # NaN too
             raise UsageError(f"temperature must be 0 or more, found {self.temperature}")
         if self.top_k is not None and self.top_k < 1:
             raise UsageError(f"top_k must be at least 1, found {self.top_k}")
@@ -48,7 +48,9 @@ def choose(logits: Array, decoding: Decoding, generator: np.random.Generator) ->
 
 def distribution(logits: Array, decoding: Decoding) -> Array:
     """Probabilities [v] from which a token is drawn: temperature, then top-k, then top-p, renormalised."""
-    probabilities = np.exp(log_softmax(logits / decoding.temperature))
+    with np.errstate(over="ignore"):  # a temperature near 0 sends all but the largest to −inf, which is its meaning
+        scaled = (logits - logits.max()) / decoding.temperature
+    probabilities = np.exp(log_softmax(scaled))
     order = np.argsort(-probabilities, kind="stable")
     kept = len(order) if decoding.top_k is None else decoding.top_k
     if decoding.top_p is not None:

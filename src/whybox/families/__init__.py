@@ -21,6 +21,7 @@ from whybox.families import (
     qwen3,
     qwen3_moe,
 )
+from whybox.families.bounds import require_sizes, require_sound
 from whybox.families.config import Config
 from whybox.families.family import Family, Format
 from whybox.families.head import settle_head
@@ -49,10 +50,15 @@ FAMILIES: tuple[Family, ...] = (
 
 
 def describe(file: WeightFile, accept: Collection[str] = ()) -> tuple[Spec, tuple[Rule, ...]]:
-    """The Spec of a model file and the rules that fill it. UnsupportedError by name for any other architecture."""
+    """The Spec of a model file and the rules that fill it.
+
+    UnsupportedError by name for any other architecture, FormatError for sizes and constants that cannot be.
+    """
     found = _format(file)
+    require_sizes(file.metadata, file.path)
     rules, shown = respell(file, found.rules, found.prefix)
     spec = found.spec(Config(file.metadata, file.path, accept), file)
+    require_sound(spec, file.path)
     return settle_head(replace(spec, notes=(*spec.notes, *shown)), file, rules)
 
 
@@ -64,5 +70,7 @@ def _format(file: WeightFile) -> Format:
         name = str(file.metadata.get("model_type", "nothing"))
         known = {family.name: family.safetensors for family in FAMILIES}
     if name not in known:
-        raise UnsupportedError(f"{file.path}: architecture {name!r} is not supported", f"supported: {', '.join(known)}")
+        raise UnsupportedError(
+            f"{file.path}: architecture {name[:60]!r} is not supported", f"supported: {', '.join(known)}"
+        )
     return known[name]

@@ -4,7 +4,8 @@ A `Config` hands out values and remembers which keys were asked for. What is fil
 becomes a note of the Spec, so that it is printed.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import math
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -49,8 +50,8 @@ class Config:
         """A list of numbers."""
         self.used.add(key)
         value = self.values.get(key)
-        if not isinstance(value, Sequence) or isinstance(value, str) or not all(_is_number(v) for v in value):
-            raise FormatError(self.path, key, "a list of numbers", _short(value))
+        if not isinstance(value, Sequence) or isinstance(value, str) or not all(map(_is_finite, value)):
+            raise FormatError(self.path, key, "a list of finite numbers", _short(value))
         return tuple(float(v) for v in value)
 
     def integers(self, key: str) -> tuple[int, ...]:
@@ -80,7 +81,7 @@ class Config:
         """A setting of which only some values are implemented; absent counts as the first of them."""
         self.used.add(key)
         value = self.values.get(key, allowed[0])
-        if value is None or value in allowed:
+        if value is None or (isinstance(value, Hashable) and value in allowed):
             return
         if key in self.accept:
             self.note(self._accepted(key))
@@ -110,6 +111,8 @@ class Config:
 
     def _as(self, key: str, value: object, kind: type[T]) -> T:
         if kind is float and _is_number(value):
+            if not _is_finite(value):
+                raise FormatError(self.path, key, "a finite number", _short(value))
             return kind(value)  # type: ignore[arg-type]
         if kind is int and isinstance(value, float) and value.is_integer():
             return kind(value)
@@ -120,6 +123,14 @@ class Config:
 
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_finite(value: object) -> bool:
+    """Whether a number of a file is one that float64 can hold."""
+    try:
+        return _is_number(value) and math.isfinite(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return False
 
 
 def _short(value: object) -> str:

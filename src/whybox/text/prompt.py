@@ -62,7 +62,7 @@ class Token:
     @property
     def label(self) -> str:
         """The token for display: `⏎` for a line break, `天 1/2` for the first half of a character."""
-        shown = readable(self.text)
+        shown = readable(self.text) or f"#{self.id}"
         return shown if self.of == 1 else f"{shown} {self.part}/{self.of}"
 
 

@@ -1,6 +1,7 @@
 """One tokenizer for every model: ids and bytes are the truth, control tokens come from trusted text only."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -36,6 +37,12 @@ class Tokenizer:
         """From `tokenizer.json` and its companions in a Hugging Face folder."""
         return cls(folder_tokenizer.read(Path(path)))
 
+    def covering(self, rows: int) -> "Tokenizer":
+        """The tokenizer of a table with `rows` rows: those beyond its own vocabulary are ids that spell nothing."""
+        vocabulary = self.blueprint.vocabulary
+        padding = [""] * (rows - len(vocabulary.tokens))
+        return Tokenizer(replace(self.blueprint, vocabulary=replace(vocabulary, tokens=[*vocabulary.tokens, *padding])))
+
     @property
     def vocab_size(self) -> int:
         """Number of ids the tokenizer knows; a model's table may have more rows."""
@@ -56,8 +63,8 @@ class Tokenizer:
         return view(self.decode_bytes(ids)).text
 
     def label(self, token: int) -> str:
-        """One id outside any prompt, for display: `⏎` for a line break, `\\xE5\\xA4` for part of a character."""
-        return readable(self.text([token]))
+        """One id outside any prompt: `⏎` a line break, `\\xE5\\xA4` part of a character, `#7` an id without bytes."""
+        return readable(self.text([token])) or f"#{token}"
 
     def is_control(self, token: int) -> bool:
         """Whether the id steers the model instead of spelling text."""
