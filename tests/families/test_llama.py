@@ -51,6 +51,28 @@ def test_beyond_the_trained_context(rope: str, tmp_path: Path) -> None:
     assert_as_exact_as_hf(model, tmp_path, LONG, stored=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("given", "value", "rule"),
+    [
+        ({"factor": 128.0, "attention_factor": 1.4852}, 1.4852, "attention_factor, as given"),
+        ({"factor": 16.0, "mscale": 1.0, "mscale_all_dim": 1.0}, 1.0, "mscale over mscale_all_dim"),
+        ({"factor": 64.0}, 1.4159, r"0.1·ln(factor) + 1"),
+    ],
+)
+def test_yarns_magnitude_is_taken_once_and_its_rule_is_said(
+    given: dict[str, float], value: float, rule: str, tmp_path: Path
+) -> None:
+    """It multiplies cos and sin, so queries and keys once each and scores by its square."""
+    yarn = {"rope_type": "yarn", "rope_theta": 1e4, "original_max_position_embeddings": 16} | given
+    spec = assert_like_hf(tiny(LlamaConfig(**SIZES, rope_parameters=yarn)), tmp_path).engine.spec
+    (note,) = (note for note in spec.notes if "YaRN magnitude" in note)
+    assert note.endswith(f"by the rule: {rule}")
+    trace = opened(tmp_path).engine64.run(IDS, see=["query", "query_pos", "key", "key_pos"])
+    for before, after in (("query", "query_pos"), ("key", "key_pos")):
+        ratio = np.linalg.norm(trace[after, 1], axis=-1) / np.linalg.norm(trace[before, 1], axis=-1)
+        np.testing.assert_allclose(ratio, value, rtol=5e-5)
+
+
 @pytest.mark.parametrize("tied", [False, True])
 def test_biases_and_tying(tied: bool, tmp_path: Path) -> None:
     model = tiny(LlamaConfig(**SIZES, attention_bias=True, mlp_bias=True, tie_word_embeddings=tied))

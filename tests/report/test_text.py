@@ -87,6 +87,26 @@ def test_foreign_text_can_neither_colour_nor_move_the_cursor() -> None:
     assert "[red]x[/red]" in text
 
 
+def test_foreign_text_is_shown_in_every_place_of_next() -> None:
+    evil = fixtures.HOSTILE + "\x1b[2J\u202e[red]x[/red]"
+    token = {"id": 7, "text": evil, "bytes": evil.encode().hex(), "part": 1, "of": 1, "span": [0, len(evil)]}
+    stage = {"name": "embedding", "site": "embed", "shape": "q 1 × c 2", "numbers": {"rms": 0.1}, "note": evil}
+    document = fixtures.next_document(
+        model=fixtures.MODEL | {"name": evil, "family": evil},
+        text=evil,
+        tokens=[token],
+        next=[{"id": 7, "text": evil, "prob": 0.5, "logprob": -0.69}],
+        generated={"ids": [7], "text": evil},
+        stages=[stage],
+        notes=[evil],
+    )
+    for lang in ("en", "zh"):
+        text = printed(render_next, document, lang)
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+        assert "".join(text.split()).count("<imgsrc=x") >= 3
+
+
 def test_bars_and_sparklines() -> None:
     assert bar(0.5, 4) == "██"
     assert bar(0.0, 4) == ""

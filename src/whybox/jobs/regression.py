@@ -33,10 +33,15 @@ def regression_test(model: str, case: str, file: str, ruling: Ruling) -> str:
         model=model,
         file=file or f"{case}.yaml",
         mark='@pytest.mark.xfail(reason="known failing")\n' if leaf.code == "not-determined" else "",
-        name="".join(c if c.isalnum() else "_" for c in case),
-        says=_says(leaf),
+        name="".join(c if f"_{c}".isidentifier() else "_" for c in case),
+        says=_quoted(_says(leaf)),
         body=_body(leaf),
     )
+
+
+def _quoted(text: str) -> str:
+    """For a docstring: names of parts come from elsewhere and never end it."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def _says(leaf: Leaf) -> str:

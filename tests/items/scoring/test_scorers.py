@@ -94,6 +94,16 @@ def test_gold_seven(text: str, outcome: str, matched: str | None, flags: tuple[s
     assert (None if score.span is None else text[slice(*score.span)]) == matched
 
 
+@pytest.mark.parametrize("text", ["7 or 8", "seven or eight", "7或8", "1, 2, 3, 4, 5, 6, 7, 8, 9", "6、7、8", "5 to 7"])
+def test_printing_everything_is_not_right_even_where_no_other_value_is_known(text: str) -> None:
+    assert number_scorer("7").score(text).outcome == "invalid"
+
+
+@pytest.mark.parametrize("text", ["7", "seven (7)", "7 or seven", "On page 3, 7 is named.", "7, not 8", "3 weeks or 7"])
+def test_one_value_is_right_beside_what_is_no_alternative(text: str) -> None:
+    assert number_scorer("7").score(text).outcome == "right"
+
+
 def test_number_words_are_read_only_where_declared() -> None:
     assert number_scorer("7").score("seven").outcome == "right"
     assert number_scorer("7", words=False).score("seven").outcome == "invalid"

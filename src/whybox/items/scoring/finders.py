@@ -50,13 +50,13 @@ class NumberCandidate:
 
 
 def find_numbers(folded: Folded, candidates: Sequence[NumberCandidate], words: bool) -> list[Mention]:
-    """Mentions of numeric candidates. A range counts only if both its ends are candidates."""
+    """Mentions of numeric candidates. A range or a list of alternatives counts only if all in it are candidates."""
     extra = [candidate.unit for candidate in candidates if candidate.unit is not None]
     values = {candidate.value for candidate in candidates}
     return [
         Mention(candidate.written, quantity.start, quantity.end)
         for quantity in find_quantities(folded.text, words, extra)
-        if quantity.partner is None or quantity.partner in values
+        if set(quantity.others) <= values
         for candidate in candidates
         if candidate.is_met_by(quantity, folded.text)
     ]

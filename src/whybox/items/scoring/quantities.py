@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import pairwise
 
 from whybox.items.scoring.folding import is_han, is_word
 from whybox.items.scoring.numerals import CHINESE_RUN, ENGLISH_RUN, chinese_value, english_value
@@ -20,6 +21,8 @@ _JOIN = re.compile(
     r"\s*(?:,?\s*(?:or|and|to|but|till|through)|,|/|-|~|、|，|或者?|和|与|至|到|而不是|还是)\s*(?:not\s+)?"
 )
 _RANGE = re.compile(r"\s*(?:-|~|to|till|through|至|到)\s*")
+_OR = re.compile(r"\s*(?:,?\s*or|或者?|还是)\s*")
+_LIST = re.compile(r"\s*(?:[,、，]?\s*(?:or|and|或者?|还是|和)|[,、，])\s*")
 # Behind a hyphenated word the digits belong to its name: covid-19, K7Q-19.
 _COMPOUND = re.compile(r"(?=[^\W_]*[a-z])[a-z0-9]+-\Z")
 _BETWEEN = re.compile(r"(?:\bbetween|介于|在)\s*$")
@@ -27,14 +30,17 @@ _BETWEEN = re.compile(r"(?:\bbetween|介于|在)\s*$")
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number at [start, end) of the folded text; `unit` is canonical; `partner` is the other end of a range."""
+    """A number at [start, end) of the folded text; `unit` is canonical.
+
+    `others`: what is offered in the same breath, the other end of a range or the rest of a list of alternatives.
+    """
 
     value: Decimal
     unit: str | None
     start: int
     end: int
     in_words: bool = False
-    partner: Decimal | None = None
+    others: tuple[Decimal, ...] = ()
 
 
 def find_quantities(text: str, words: bool, extra: Sequence[Unit] = ()) -> list[Quantity]:
@@ -47,7 +53,7 @@ def find_quantities(text: str, words: bool, extra: Sequence[Unit] = ()) -> list[
         for number in sorted(numbers, key=lambda number: number.start)
         if (quantity := _with_unit(text, number, after, names)) is not None
     ]
-    return _joined(text, found)
+    return _among_alternatives(text, _joined(text, found))
 
 
 def _digit_runs(text: str) -> Iterator[Quantity]:
@@ -122,6 +128,29 @@ def _joined(text: str, found: list[Quantity]) -> list[Quantity]:
             found[i] = left = replace(left, unit=right.unit)
         between = gap.strip() in ("and", "和", "与") and _BETWEEN.search(text[max(0, left.start - 16) : left.start])
         if left.unit == right.unit and (between or _RANGE.fullmatch(gap)):
-            found[i] = replace(left, partner=right.value)
-            found[i + 1] = replace(right, partner=left.value)
+            found[i] = replace(left, others=(*left.others, right.value))
+            found[i + 1] = replace(right, others=(*right.others, left.value))
     return found
+
+
+def _among_alternatives(text: str, found: list[Quantity]) -> list[Quantity]:
+    """`7 or 8` and `5, 6, 7` offer several values, each of them beside the others; a pair needs its `or`."""
+    out: list[Quantity] = []
+    for run in _lists(text, found):
+        gaps = [text[a.end : b.start] for a, b in pairwise(run)]
+        several = len(run) > 2 or any(map(_OR.fullmatch, gaps))
+        values = tuple(quantity.value for quantity in run) if several else ()
+        out += [replace(quantity, others=quantity.others + values) for quantity in run]
+    return out
+
+
+def _lists(text: str, found: list[Quantity]) -> Iterator[list[Quantity]]:
+    """Neighbours of one unit with nothing but `,` `or` `and` between them, as long as they go on."""
+    run: list[Quantity] = []
+    for quantity in found:
+        if run and not (quantity.unit == run[-1].unit and _LIST.fullmatch(text[run[-1].end : quantity.start])):
+            yield run
+            run = []
+        run.append(quantity)
+    if run:
+        yield run

@@ -81,6 +81,8 @@ def _quantities() -> tuple[Table, ...]:
                     "It takes 7 days, not 30.",
                     "The limit is 7 full days.",
                     "7 or 30? Answer: 7 days",
+                    "7 or 9? Answer: 7 days",
+                    "7 days or 1 week",
                     "7",
                     "7 (days)",
                     "within $7$ days",
@@ -97,6 +99,7 @@ def _quantities() -> tuple[Table, ...]:
                     "1.7 days",
                     "7/30 days",
                 ),
+                *("7 or 9 days", "5, 6, 7, 8 or 9 days", "7 days or 9 days", "5 days, 6 days, 7 days"),
                 *("between 5 and 7 days", "~~7 days~~", "7 business days", "document 7 says so", "isn't 7 days", ""),
             ),
         ),
@@ -106,6 +109,7 @@ def _quantities() -> tuple[Table, ...]:
             ("７天", "七天", "答案：7 天", "不是30天，是7天", "7日", "不是30天是7天", "需要７天。", "不仅要7天"),
             (
                 *("十七天", "七十天", "不是7天", "7天或30天", "7个工作日", "第七天", "7天半", "7万天", "并非7天"),
+                *("7天或9天", "5、6、7、8天"),
                 *("5至7天", "7月7日", "①7个月", "七千天", "除了7天", "我选30，7天不对"),
             ),
         ),
@@ -121,6 +125,8 @@ def _bare_numbers() -> tuple[Table, ...]:
             (
                 "17",
                 "7 or 8",
+                "7 or 9",
+                "1, 2, 3, 4, 5, 6, 7, 9",
                 "not 7",
                 "-7",
                 "70%",

@@ -1,0 +1,27 @@
+"""The generated test is Python whatever the names say, and foreign names stay data in it."""
+
+import ast
+
+import pytest
+
+from tests.report.fixtures import HOSTILE
+from whybox.jobs.regression import regression_test
+from whybox.verdict.tree import Leaf, Ruling
+
+ENDS_A_DOCSTRING = 'x"""\n    import os\n    os.abort()\n    """'
+NAMES = [HOSTILE, ENDS_A_DOCSTRING, "back\\", "c²é 天-1", "{model}", "'", "\u2028"]
+
+
+def written(name: str, leaf: Leaf) -> ast.Module:
+    return ast.parse(regression_test(name, name, name, Ruling((leaf,), (), (), variants=False)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_data(name: str) -> None:
+    leaf = Leaf("context-use", None, about=(name,))
+    plain, tree = written("plain", Leaf("context-use", None, about=("plain",))), written(name, leaf)
+    assert [type(node) for node in ast.walk(tree)] == [type(node) for node in ast.walk(plain)]
+    (function,) = (node for node in tree.body if isinstance(node, ast.FunctionDef))
+    assert function.name.startswith("test_")
+    assert ast.get_docstring(function, clean=False) == f"The answer follows {name}."
+    assert ast.literal_eval(tree.body[2].value) == name  # type: ignore[attr-defined]
