@@ -65,7 +65,7 @@ def test_chat_goes_through_the_template(model: str) -> None:
         (["next", "--precision", "fp16", "a"], 2, "whybox: precision 'fp16' is not available"),
         (["next", "a " * 9000], 2, "tokens, the trained context has"),
         (["next", "a", "-o", "x.docx"], 2, "whybox: cannot write .docx"),
-        (["next", "a", "-o", "/nowhere/at/all/x.json"], 3, "/nowhere/at/all"),
+        (["next", "a", "-o", "/nowhere/at/all/x.json"], 3, "there is no folder /nowhere/at/all"),
     ],
 )
 def test_mistakes_get_a_line_of_cause_and_an_exit_code(arguments: list[str], code: int, line: str, model: str) -> None:

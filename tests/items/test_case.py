@@ -272,3 +272,13 @@ def test_the_cases_of_the_documentation_are_valid() -> None:
     assert refund.filled() == Case.parse(REFUND).filled()
     assert sky.filled().raw_parts[0].text == 'Reply as {"colour": ...}. The sky over Oslo is'
     assert set(re.findall(r"^\| `(\w+)", page, re.MULTILINE)) >= set(CaseText.model_fields)
+
+
+def test_lengths_and_patterns_are_said_in_the_words_of_this_project() -> None:
+    def refused(**changes: object) -> str:
+        with pytest.raises(CaseError) as error:
+            Case.from_data({"id": "x", "text": "a", "answer": {"right": "b", "kind": "text"}} | changes)
+        return error.value.cause
+
+    assert "expected a length of at least 1, found ''" in refused(answer={"right": "", "kind": "text"})
+    assert "expected text of the pattern" in refused(id="a b")

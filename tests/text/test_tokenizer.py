@@ -330,3 +330,19 @@ def test_the_template_file_wins_and_several_ends_count(tmp_path: Path) -> None:
     tokenizer = Tokenizer.from_folder(tmp_path)
     assert tokenizer.chat_template == "of the file"
     assert (tokenizer.eos, tokenizer.stop_ids) == (2, {0, 2, 7})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": {"type": "BPE", "vocab": {"a": "0"}, "merges": []}},
+        {"model": {"type": "BPE", "vocab": {"a": 10**12}, "merges": []}},
+        {"model": {"type": "Unigram", "vocab": ["a"]}},
+        {"added_tokens": 5},
+    ],
+)
+def test_a_vocabulary_of_another_shape_is_refused_before_it_is_built(change: dict[str, object], tmp_path: Path) -> None:
+    document = json.loads(tiny.byte_level().to_str()) | change
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document))
+    with pytest.raises(FormatError, match=r"tokenizer\.json"):
+        Tokenizer.from_folder(tmp_path)

@@ -38,6 +38,8 @@ def prompt_of(model: Model, text: str, chat: bool) -> Prompt:
 
 
 def _standard_input() -> str:
+    if sys.stdin is None:
+        raise PromptError("standard input is closed", "pipe a text into it, or give the text itself")
     try:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as error:

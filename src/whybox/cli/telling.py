@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import whybox
-from whybox.errors import UsageError
+from whybox.errors import StorageError, UsageError
 from whybox.library.progress import Progress, Silent, Terminal
 from whybox.report.visible import calm
 
@@ -51,11 +51,13 @@ class Form(Generic[D]):
     page: "Callable[[D, Lang], str] | None" = None
 
     def check(self, out: Path | None) -> None:
-        """UsageError for a suffix that cannot be written: said before any work."""
+        """UsageError for a suffix, StorageError for a place, that cannot be written: said before any work."""
         suffixes = (".json", ".txt", *((".html",) if self.page else ()))
         if out is not None and out.suffix not in suffixes:
             known = ", ".join(f"FILE{suffix}" for suffix in suffixes)
             raise UsageError(f"cannot write {out.suffix or 'a file without suffix'}", f"use -o with one of {known}")
+        if out is not None:
+            _require_writable(out)
 
     def save(self, document: D, lang: "Lang", out: Path) -> None:
         """The document in the format of the suffix, the file whole or not at all."""
@@ -90,9 +92,19 @@ def json_text(document: "Document") -> str:
     return to_json(document)
 
 
+def _require_writable(out: Path) -> None:
+    """StorageError where no file can come to lie."""
+    if out.is_dir():
+        raise StorageError(f"cannot write {out}: it is a folder", "name a file with -o")
+    if not out.parent.is_dir():
+        raise StorageError(f"cannot write {out}: there is no folder {out.parent}", "make it first")
+    if not os.access(out.parent, os.W_OK):
+        raise StorageError(f"cannot write {out}: the folder {out.parent} is read-only", "name another place with -o")
+
+
 def write_whole(out: Path, text: str) -> None:
-    """The file whole or not at all: written beside its place, then moved there."""
-    beside = out.with_name(f".{out.name}.part")
+    """The file whole or not at all: written beside its place, then moved there. Each process has its own beside."""
+    beside = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
         beside.write_text(text, encoding="utf-8")
         beside.replace(out)

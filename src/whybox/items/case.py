@@ -1,6 +1,7 @@
 """The case file: one prompt, its right and its wrong answer, and the variants that it stands for."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -219,7 +220,9 @@ def _path_in(data: object, steps: Sequence[str | int]) -> FieldPath:
 
 
 def _lowered(message: str) -> str:
-    return message.removeprefix("Input should be ").removeprefix("Value error, ")
+    plain = message.removeprefix("Input should be ").removeprefix("Value error, ")
+    plain = re.sub(r"^\w+ should have (.+?) (?:items?|characters?)\b.*", r"a length of \1", plain)
+    return re.sub(r"^\w+ should match pattern", "text of the pattern", plain)
 
 
 def _located(document: Document, path: FieldPath, expected: str, found: str) -> CaseError:

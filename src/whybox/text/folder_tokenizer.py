@@ -48,7 +48,10 @@ def _checked(folder: Path) -> Json:
             pass
         case _:
             raise FormatError(path, "model.vocab", "a table of tokens", "none")
-    for number, token in enumerate(document.get("added_tokens") or []):
+    added = document.get("added_tokens") or []
+    if not isinstance(added, list):
+        raise FormatError(path, "added_tokens", "a list", repr(added)[:60])
+    for number, token in enumerate(added):
         match token:
             case {"content": str(), "id": int()}:
                 pass
@@ -104,15 +107,25 @@ def _opens(part: Json) -> bool:
     return part.get("type") == "Metaspace" and part.get("prepend_scheme") == "first"
 
 
+def _piece(entry: object, path: Path) -> str:
+    match entry:
+        case [str(piece), int() | float()]:
+            return piece
+        case _:
+            raise FormatError(path, "model.vocab", "pairs of a token and its score", repr(entry)[:60])
+
+
 def _vocabulary(document: Json, folder: Path) -> Vocabulary:
     model, added = document["model"], document.get("added_tokens") or []
     table = model["vocab"]
-    ids = table if isinstance(table, dict) else {piece: token for token, (piece, _) in enumerate(table)}
+    path = folder / "tokenizer.json"
+    ids = table if isinstance(table, dict) else {_piece(entry, path): token for token, entry in enumerate(table)}
     ids = ids | {token["content"]: token["id"] for token in added}
+    for token in ids.values():
+        if not isinstance(token, int) or not 0 <= token < 2 * len(ids) + 1024:
+            raise FormatError(path, "id", f"an id near {len(ids)}", repr(token)[:60])
     tokens = [""] * (1 + max(ids.values(), default=-1))
     for text, token in ids.items():
-        if not 0 <= token < 2 * len(ids) + 1024:
-            raise FormatError(folder / "tokenizer.json", "id", f"an id near {len(ids)}", str(token))
         tokens[token] = text
     controls = tuple(
         Control(token["content"], token["id"], token.get("lstrip", False), token.get("rstrip", False))

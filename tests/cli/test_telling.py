@@ -1,0 +1,46 @@
+"""Where a result is written: refused before any work where it cannot be, and whole or not at all."""
+
+import os
+import sys
+from pathlib import Path
+from unittest.mock import Mock
+
+import pytest
+
+from whybox.cli.opening import prompt_of
+from whybox.cli.telling import Form, write_whole
+from whybox.errors import PromptError, StorageError
+from whybox.model import Model
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"), [("folder.json", "it is a folder"), ("missing/x.json", "there is no folder")]
+)
+def test_a_place_that_cannot_be_written_is_refused_before_any_work(name: str, cause: str, tmp_path: Path) -> None:
+    (tmp_path / "folder.json").mkdir()
+    with pytest.raises(StorageError, match=cause):
+        Form(Mock()).check(tmp_path / name)
+
+
+def test_two_processes_that_write_the_same_report_do_not_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[Path] = []
+    replace = Path.replace
+
+    def interrupted_by_another(beside: Path, out: Path) -> Path:
+        written.append(beside)
+        if len(written) == 1:
+            monkeypatch.setattr(os, "getpid", lambda: 1)
+            write_whole(out, "the other's")
+        return replace(beside, out)
+
+    monkeypatch.setattr(Path, "replace", interrupted_by_another)
+    write_whole(tmp_path / "x.txt", "mine")
+    assert not list(tmp_path.glob(".*"))
+    assert (tmp_path / "x.txt").read_text() == "mine"
+    assert len(set(written)) == 2
+
+
+def test_a_closed_standard_input_is_a_mistake_of_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(PromptError, match="closed"):
+        prompt_of(Mock(spec=Model), "-", chat=False)
