@@ -22,6 +22,7 @@ from whybox.cli.options import (
     Threads,
     language,
 )
+from whybox.cli.threads import limit_threads
 
 Text = Annotated[str, typer.Argument(metavar="PROMPT", help="The text to go on from; - reads it from standard input.")]
 Count = Annotated[int, typer.Option("-n", min=0, metavar="N", help="Write on for N tokens.")]
@@ -56,6 +57,8 @@ def next_(
     quiet: Quiet = False,
 ) -> None:
     """Show the tokens of a text and the distribution of the next one."""
+    limit_threads(threads)
+
     from whybox.cli.opening import opened, prompt_of
     from whybox.cli.telling import Form, json_text
     from whybox.engine.sampling import Decoding
@@ -64,7 +67,7 @@ def next_(
 
     asked, form = language(lang), Form(render_next)
     form.check(out)
-    loaded = opened(model, engine, precision, accept_key, allow_long, threads, quiet)
+    loaded = opened(model, engine, precision, accept_key, allow_long, quiet)
     decoding = Decoding(temperature, top_k, top_p, seed)
     wanted = Wanted(top, n, trace, decoding, asked)
     document = next_token(loaded, prompt_of(loaded, prompt, chat), wanted)

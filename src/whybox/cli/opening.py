@@ -1,6 +1,5 @@
 """A model as the options name it, and a prompt as the command line gives it."""
 
-import os
 import sys
 
 from whybox.cli.options import EngineName
@@ -16,19 +15,10 @@ def opened(
     precision: str,
     accept_keys: list[str] | None,
     allow_long: bool,
-    threads: int | None,
     quiet: bool,
 ) -> Model:
     """The model; downloads are told on stderr unless quiet."""
-    if threads is not None:
-        limit_threads(threads)
     return open_model(name, engine.value, precision, tuple(accept_keys or ()), allow_long, progress_for(quiet))
-
-
-def limit_threads(threads: int) -> None:
-    """At most this many threads in every BLAS that starts from here on."""
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
-        os.environ[name] = str(threads)
 
 
 def prompt_of(model: Model, text: str, chat: bool) -> Prompt:

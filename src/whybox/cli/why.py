@@ -24,6 +24,7 @@ from whybox.cli.options import (
     Threads,
     language,
 )
+from whybox.cli.threads import limit_threads
 from whybox.errors import UsageError
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ def why(
     quiet: Quiet = False,
 ) -> None:
     """Explain one answer: what mattered, where it was decided, and which cause is confirmed by undoing it."""
+    limit_threads(threads)
+
     from whybox.cli.opening import opened
     from whybox.cli.runs import Runs
     from whybox.cli.telling import Form, json_text
@@ -74,7 +77,7 @@ def why(
     target = out if out is not None or json else Path(f"{_file_stem(case, question.id)}.html")
     form = Form(lambda document, console, lang: render_why(document, console, lang, str(target)), why_page)
     form.check(target)
-    loaded = opened(model, engine, precision, accept_key, allow_long, threads, quiet)
+    loaded = opened(model, engine, precision, accept_key, allow_long, quiet)
     options = WhyOptions(effort, seed, asked, limit, fact, _command(), str(case or messages))
     with Runs(asked, quiet) as runs:
         document = explain(loaded, question, options, runs.announce, runs.tell)
