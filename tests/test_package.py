@@ -1,5 +1,6 @@
 """The package's front door: public names, and what importing it costs."""
 
+import os
 import subprocess
 import sys
 import time
@@ -32,8 +33,11 @@ def test_unknown_names_are_refused() -> None:
 @pytest.mark.parametrize("arguments", [["-c", "import whybox"], ["-m", "whybox", "--help"]])
 def test_starting_is_quick(arguments: list[str]) -> None:
     def seconds() -> float:
-        begun = time.perf_counter()
+        """Processor time where it is counted, so that a busy machine does not matter; else wall time."""
+        before, begun = os.times(), time.perf_counter()
         subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
-        return time.perf_counter() - begun
+        after = os.times()
+        spent = after.children_user - before.children_user + after.children_system - before.children_system
+        return spent or time.perf_counter() - begun
 
     assert min(seconds() for _ in range(5)) < 0.5

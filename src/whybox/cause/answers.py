@@ -93,7 +93,7 @@ def _single(model: Model, text: str) -> int:
 def answer(bench: Bench, asked: Asked, edits: Sequence[Edit] = ()) -> Answered:
     """Write the answer, score it, and read the metric at the decision of its own path."""
     written = bench.write(asked.prompt.ids, asked.settings, edits)
-    text = bench.model.tokenizer.decode_bytes(written.ids).decode(errors="replace")
+    text = bench.model.tokenizer.text(written.ids)
     score = asked.score(text, written.stopped)
     asserted = score.span[0] if score.span is not None and score.candidate is not None else None
     place = place_of(text, (asked.right,) if asked.stand_in and score.right else (asked.wrong, asked.right), asserted)

@@ -81,7 +81,7 @@ def own_decision(model: Model, prompt: Prompt, written: Ids, place: int | None, 
     """
     if place is None:
         return decision_after(model, prompt, "", right, wrong, "start")
-    text = model.tokenizer.decode_bytes(written).decode(errors="replace")
+    text = model.tokenizer.text(written)
     return decision_after(model, prompt, text[:place], right, wrong, "own", written)
 
 

@@ -178,7 +178,7 @@ def _answer(study: Study) -> None:
 
 def _stand_in(study: Study) -> str:
     written = study.bench.write(study.asked.prompt.ids, study.asked.settings)
-    text = study.bench.model.tokenizer.decode_bytes(written.ids).decode(errors="replace")
+    text = study.bench.model.tokenizer.text(written.ids)
     if study.asked.score(text, written.stopped).right or not text.strip():
         return _runner_up(study, text)
     return text

@@ -30,5 +30,6 @@ def layer_norm(
 
 
 def _root_mean_square(x: Float[np.ndarray, "*rows c"], eps: float) -> Float[np.ndarray, "*rows 1"]:
-    mean_square = np.einsum("...c,...c->...", x, x)[..., None] / x.shape[-1]
-    return np.sqrt(mean_square + float(eps))
+    """The squares are summed in double precision: this one sum scales a whole row."""
+    mean_square = np.einsum("...c,...c->...", x, x, dtype=np.float64)[..., None] / x.shape[-1]
+    return np.sqrt(mean_square + float(eps)).astype(x.dtype)

@@ -80,7 +80,11 @@ def _breaks_contract(study: Study) -> bool:
 
 def _lenient(study: Study) -> Try | None:
     """The free answer is right once the contract's form is set aside: reading it so is the change that undoes it."""
-    if not (study.answered.score.right and _breaks_contract(study)):
+    answered = study.answered
+    if answered.score.right and not _breaks_contract(study):
+        return None
+    read = study.asked.case.lenient_scorer().score(answered.text, "stop" if answered.written.stopped else "length")
+    if not (read.right and (_breaks_contract(study) or answered.score.outcome == "invalid")):
         return None
     return Try("lenient parse", True, touches=frozenset({"parse"}), effect=0.0, after=study.answered.reading.ld)
 
