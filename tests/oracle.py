@@ -47,7 +47,7 @@ def opened(path: Path) -> Opened:
     file = open_weights(path)
     spec, rules = families.describe(file)
     loaded = weights.load(file, spec, rules)
-    return Opened(ReferenceEngine(spec, loaded), ReferenceEngine(spec, weights.in_float64(loaded)))
+    return Opened(ReferenceEngine(spec, loaded), ReferenceEngine(spec, weights.in_precision(loaded, np.float64)))
 
 
 class TrulyDouble(TorchFunctionMode):

@@ -124,3 +124,23 @@ def test_float64_agrees_to_the_noise_of_float32() -> None:
     double = whybox.open(name, precision="fp64").run("The capital of France is").logits
     error = np.abs(double - real("smollm2").run("The capital of France is").logits).max()
     assert 0 < error < 1e-4
+
+
+def test_variants_are_the_same_weights_run_another_way() -> None:
+    model = real("smollm2")
+    plain = model.generate("The capital of France is", 6)
+    uncached, double = model.variant(cache=False), model.variant(precision="fp64")
+    assert uncached.generate("The capital of France is", 6).ids == plain.ids
+    assert double.generate("The capital of France is", 6).ids == plain.ids
+    assert (double.engine.precision, model.engine.precision) == ("fp64", "fp32")
+    back = double.variant(precision="fp32")
+    assert all(np.array_equal(back.weights[role], model.weights[role]) for role in ("embed", "layers.3.query"))
+    with pytest.raises(UsageError, match="available: fp32, fp64"):
+        model.variant(precision="int8")
+
+
+def test_without_the_cache_every_step_reads_the_whole_text() -> None:
+    model = real("smollm2")
+    lengths = [len(trace.ids) for _, trace in model.variant(cache=False).steps("The capital of France is", 3)]
+    assert lengths == [5, 6, 7]
+    assert [len(trace.ids) for _, trace in model.steps("The capital of France is", 3)] == [5, 1, 1]

@@ -21,7 +21,8 @@ def test_every_public_name_exists(name: str) -> None:
 
 def test_public_names_are_exactly_these() -> None:
     assert set(whybox.__all__) == {
-        "Case", "Change", "Decoding", "Model", "Trace", "add", "boost", "cut", "open", "scale", "set_to", "zero",
+        "Case", "Change", "Decoding", "Model", "Trace",
+        "add", "attention", "boost", "cut", "open", "scale", "set_to", "zero",
     }  # fmt: skip
 
 

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from whybox.engine.sampling import Decoding
     from whybox.engine.trace import Change, Trace
     from whybox.items.case import Case
+    from whybox.measure.brought import attention
     from whybox.model import Model
     from whybox.model import open_model as open
 
 __all__ = [
-    "Case", "Change", "Decoding", "Model", "Trace", "add", "boost", "cut", "open", "scale", "set_to", "zero",
+    "Case", "Change", "Decoding", "Model", "Trace",
+    "add", "attention", "boost", "cut", "open", "scale", "set_to", "zero",
 ]  # fmt: skip
 
 _HOME = {
@@ -29,6 +31,7 @@ _HOME = {
     "Decoding": "whybox.engine.sampling",
     "Model": "whybox.model",
     "Trace": "whybox.engine.trace",
+    "attention": "whybox.measure.brought",
     "open": "whybox.model",
 } | dict.fromkeys(("add", "boost", "cut", "scale", "set_to", "zero"), "whybox.engine.edit")
 

@@ -11,7 +11,7 @@ from whybox import families, library, weights
 from whybox.engine.edit import Edit
 from whybox.engine.reference import ReferenceEngine
 from whybox.engine.sampling import GREEDY, Decoding, choose
-from whybox.engine.trace import Cache, Change, Engine, Trace, Wish, log_softmax
+from whybox.engine.trace import Change, Engine, Trace, Wish, log_softmax
 from whybox.errors import PromptError, UsageError
 from whybox.formats import GgufFile, WeightFile, open_weights
 from whybox.items.case import Case
@@ -28,6 +28,9 @@ from whybox.weights import Weights
 Array = np.ndarray
 Promptable = Prompt | str | Case | CaseInstance | Sequence[int] | Sequence[Mapping[str, object]]
 
+PRECISIONS: dict[str, type[np.floating]] = {"fp32": np.float32, "fp64": np.float64}
+"""What the NumPy engine computes in."""
+
 
 def open_model(
     name: str,
@@ -43,12 +46,12 @@ def open_model(
     Raises ModelNotFound, DownloadError, FormatError, LedgerError, UnsupportedError.
     """
     _require(engine, ("auto", "numpy"), "engine")
-    _require(precision, ("fp32", "fp64"), "precision")
+    _require(precision, tuple(PRECISIONS), "precision")
     file = open_weights(library.locate(name, progress=progress))
     spec, rules = families.describe(file, accept_keys)
     loaded = weights.load(file, spec, rules)
     if precision == "fp64":
-        loaded = weights.in_float64(loaded)
+        loaded = weights.in_precision(loaded, PRECISIONS[precision])
     return Model(name, file, loaded, _tokenizer(file).covering(spec.vocab), ReferenceEngine(spec, loaded), allow_long)
 
 
@@ -93,6 +96,19 @@ class Model:
     tokenizer: Tokenizer
     engine: Engine
     allow_long: bool = False
+    cached: bool = True
+
+    def variant(self, precision: str | None = None, cache: bool | None = None) -> "Model":
+        """The same weights run another way; what is left out stays as it is.
+
+        precision: fp32 | fp64. cache: whether writing keeps keys and values, or computes the whole text at each step.
+        """
+        engine, held = self.engine, self.weights
+        if precision is not None:
+            _require(precision, tuple(PRECISIONS), "precision")
+            held = weights.in_precision(held, PRECISIONS[precision])
+            engine = ReferenceEngine(self.spec, held)
+        return replace(self, weights=held, engine=engine, cached=self.cached if cache is None else cache)
 
     @property
     def spec(self) -> Spec:
@@ -151,16 +167,16 @@ class Model:
         self.require_fits(len(prompt.ids))
         generator = np.random.default_rng(decoding.seed)
         count = min(count, self.room(len(prompt.ids)))
-        trace = self.engine.run(prompt.ids, (), edits, self._cache(len(prompt.ids) + count), tail=1)
+        length, written = len(prompt.ids) + count, list(prompt.ids)
+        trace = self.engine.run(written, (), edits, self.engine.fresh_cache(length), tail=1)
         for done in range(count):
             chosen = choose(trace.logits[-1], decoding, generator)
             yield chosen, trace
             if chosen in self.tokenizer.stop_ids or done == count - 1:
                 return
-            trace = self.engine.run([chosen], (), edits, trace.cache, tail=1)
-
-    def _cache(self, length: int) -> Cache:
-        return self.engine.fresh_cache(length)
+            written.append(chosen)
+            fed, cache = ([chosen], trace.cache) if self.cached else (written, self.engine.fresh_cache(length))
+            trace = self.engine.run(fed, (), edits, cache, tail=1)
 
     def room(self, length: int) -> int:
         """How many tokens can be written behind `length` others; the last one is chosen, and never read."""

@@ -198,6 +198,6 @@ def _exactly(array: Array, shape: tuple[int, ...]) -> Array:
     return np.ascontiguousarray(array)
 
 
-def in_float64(weights: Weights) -> Weights:
-    """The same parameters in double precision, for measuring what float32 rounds away."""
-    return Weights({role: array.astype(np.float64) for role, array in weights.items()}, weights.ledger)
+def in_precision(weights: Weights, dtype: type[np.floating]) -> Weights:
+    """The same parameters in another precision: float64 measures what float32 rounds away, and goes back exactly."""
+    return Weights({role: array.astype(dtype) for role, array in weights.items()}, weights.ledger)
