@@ -97,6 +97,8 @@ def test_what_cannot_be_run_is_refused() -> None:
         model.run([1] * (model.spec.context + 1))
     with pytest.raises(PromptError, match=r"49,?152"):
         model.run([49152])
+    with pytest.raises(SiteError, match="position 99 on axis 'q' is beyond the 1 tokens"):
+        model.run("a", edits=[whybox.cut(q=99, k=0)])
     with pytest.raises(SiteError, match="layers 0 … 29"):
         model.run("a", edits=[whybox.zero("head_out", 30)])
 
@@ -144,3 +146,9 @@ def test_without_the_cache_every_step_reads_the_whole_text() -> None:
     lengths = [len(trace.ids) for _, trace in model.variant(cache=False).steps("The capital of France is", 3)]
     assert lengths == [5, 6, 7]
     assert [len(trace.ids) for _, trace in model.steps("The capital of France is", 3)] == [5, 1, 1]
+
+
+def test_a_model_and_a_trace_say_what_they_are_in_a_line() -> None:
+    model = real("smollm2")
+    assert repr(model).endswith(": llama, 30 layers, fp32>")
+    assert repr(model.run("a", see=["pattern"])) == "<Trace of 1 tokens: pattern>"

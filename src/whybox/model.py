@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from whybox import families, library, weights
-from whybox.engine.edit import Edit
+from whybox.engine.edit import Edit, require_places
 from whybox.engine.reference import ReferenceEngine
 from whybox.engine.sampling import GREEDY, Decoding, choose
 from whybox.engine.trace import Change, Engine, Trace, Wish, log_softmax
@@ -86,7 +86,7 @@ class Scored:
     joined_at: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Model:
     """Weights, tokenizer and engine of one file."""
 
@@ -97,6 +97,9 @@ class Model:
     engine: Engine
     allow_long: bool = False
     cached: bool = True
+
+    def __repr__(self) -> str:
+        return f"<Model {self.name}: {self.spec.family}, {len(self.spec.layers)} layers, {self.engine.precision}>"
 
     def variant(self, precision: str | None = None, cache: bool | None = None) -> "Model":
         """The same weights run another way; what is left out stays as it is.
@@ -146,6 +149,7 @@ class Model:
         """
         prompt = self.prompt(what)
         self.require_fits(len(prompt.ids))
+        require_places(edits, len(prompt.ids))
         trace = self.engine.run(prompt.ids, see, edits, tail=tail)
         return replace(trace, prompt=prompt, label=self.tokenizer.label)
 

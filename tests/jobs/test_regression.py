@@ -1,11 +1,14 @@
 """The generated test is Python whatever the names say, and foreign names stay data in it."""
 
 import ast
+from pathlib import Path
 
 import pytest
 
+import whybox
 from tests.report.fixtures import HOSTILE
-from whybox.jobs.regression import regression_test
+from whybox.items.case import Case
+from whybox.jobs.regression import regression_test, source_of
 from whybox.verdict.tree import Leaf, Ruling
 
 ENDS_A_DOCSTRING = 'x"""\n    import os\n    os.abort()\n    """'
@@ -13,7 +16,9 @@ NAMES = [HOSTILE, ENDS_A_DOCSTRING, "back\\", "c²é 天-1", "{model}", "'", "\u
 
 
 def written(name: str, leaf: Leaf) -> ast.Module:
-    return ast.parse(regression_test(name, name, name, Ruling((leaf,), (), (), variants=False)))
+    return ast.parse(
+        regression_test(name, name, f"whybox.Case.load({name!r})", Ruling((leaf,), (), (), variants=False))
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -25,3 +30,12 @@ def test_names_are_data(name: str) -> None:
     assert function.name.startswith("test_")
     assert ast.get_docstring(function, clean=False) == f"The answer follows {name}."
     assert ast.literal_eval(tree.body[2].value) == name  # type: ignore[attr-defined]
+
+
+def test_a_chat_is_read_again_as_a_chat(tmp_path: Path) -> None:
+    file = tmp_path / "chat.json"
+    file.write_text('[{"role": "user", "content": "How long?"}]', "utf-8")
+    case = Case.load_messages(file, "7 days", "30 days")
+    again = eval(source_of(case, str(file)), {"whybox": whybox})
+    assert again.filled() == case.filled()
+    assert source_of(case, "a.yaml") == "whybox.Case.load('a.yaml')"

@@ -6,7 +6,7 @@ boost(q=56, k=range(30, 40), layers=(18, 20))  the strongest named key is lifted
 set_to("resid_mid", 7, value, q=12)            a patched activation
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -117,6 +117,17 @@ def check(edit: Edit, spec: Spec) -> None:
         if letter not in axes:
             raise SiteError(f"{edit.site} has no axis {letter!r}", f"its axes: {' '.join(sorted(axes))}")
         _require_in_range(edit, letter, index, spec)
+
+
+def require_places(edits: Sequence[Edit], length: int) -> None:
+    """SiteError where an edit names a position (q or k) at or beyond the end of a text of that length."""
+    for edit in edits:
+        for letter, index in edit.at:
+            if letter in ("q", "k") and not isinstance(index, slice) and _extremes(index)[1] >= length:
+                raise SiteError(
+                    f"{edit.site}: position {_extremes(index)[1]} on axis {letter!r} is beyond the {length} tokens",
+                    f"positions are 0 … {length - 1}; an open slice names all that come later",
+                )
 
 
 def site_axes(site: str, layer_mlp: Mlp | Moe | None = None) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ class Cache:
     rope_length: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """A finished run. `trace["pattern", 5]` is a site of a layer, `trace["final"]` one outside layers.
 
@@ -59,6 +59,10 @@ class Trace:
     kernel: str
     prompt: Prompt | None = None
     label: Callable[[int], str] = "#{}".format
+
+    def __repr__(self) -> str:
+        kept = ", ".join(dict.fromkeys(name for name, _ in self.sites)) or "no sites"
+        return f"<Trace of {len(self.ids)} tokens: {kept}>"
 
     def __getitem__(self, key: str | Key) -> Array:
         name, layer = (key, None) if isinstance(key, str) else key

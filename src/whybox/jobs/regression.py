@@ -1,12 +1,13 @@
 """The finding as a test that keeps it in CI."""
 
+from whybox.items.case import Case
 from whybox.verdict.tree import Leaf, Ruling
 
 _HEAD = '''import pytest
 import whybox
 
 MODEL = {model!r}
-CASE = whybox.Case.load({file!r})
+CASE = {source}
 
 
 {mark}@pytest.mark.parametrize("instance", CASE.instances(), ids=lambda instance: instance.id)
@@ -26,17 +27,28 @@ _ORDERS = """    parts = [part.name for part in instance.parts if part.name in {
 """
 
 
-def regression_test(model: str, case: str, file: str, ruling: Ruling) -> str:
-    """A pytest file: the answer must be right. A wrong answer without a named cause is marked as a known failure."""
+def regression_test(model: str, case: str, source: str, ruling: Ruling) -> str:
+    """A pytest file: the answer must be right. A wrong answer without a named cause is marked as a known failure.
+
+    case: its id. source: the Python that reads it (`source_of`).
+    """
     leaf = ruling.causes[0]
     return _HEAD.format(
         model=model,
-        file=file or f"{case}.yaml",
+        source=source,
         mark='@pytest.mark.xfail(reason="known failing")\n' if leaf.code == "not-determined" else "",
         name="".join(c if f"_{c}".isidentifier() else "_" for c in case),
         says=_quoted(_says(leaf)),
         body=_body(leaf),
     )
+
+
+def source_of(case: Case, file: str) -> str:
+    """How the case is read again, as Python: from its own file, or from the chat that it was made of."""
+    if file.endswith(".json"):
+        answer = case.filled()
+        return f"whybox.Case.load_messages({file!r}, {answer.right!r}, {answer.wrong!r})"
+    return f"whybox.Case.load({file or case.id + '.yaml'!r})"
 
 
 def _quoted(text: str) -> str:

@@ -15,7 +15,7 @@ from whybox.cause.study import GENERATED, Study
 from whybox.cause.trials import Trial
 from whybox.items.case import Case
 from whybox.jobs.provenance import model_info
-from whybox.jobs.regression import regression_test
+from whybox.jobs.regression import regression_test, source_of
 from whybox.jobs.views import HeatMap, Views, evidence_share
 from whybox.report import document as d
 from whybox.statistics.ranks import NullBand
@@ -63,7 +63,7 @@ def document(study: Study, views: Views, facts: Facts, ruling: Ruling, told: Tol
         agreement=agreement,
         agreement_reason=None if agreement else _missing("heads", study, "no evidence, or shares that are all alike"),
         verdict=_verdict(study, ruling, facts, told),
-        regression_test=regression_test(study.bench.model.name, told.case.id, told.file, ruling),
+        regression_test=regression_test(study.bench.model.name, told.case.id, source_of(told.case, told.file), ruling),
         tried=tuple(_tried(study)),
         pattern=None if isinstance(heat, Unknown) else _map(study, heat),
         pattern_reason=heat.reason if isinstance(heat, Unknown) else None,

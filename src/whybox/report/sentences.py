@@ -49,6 +49,13 @@ def effect(value: float | None, noise: float, lang: Lang, bounds: tuple[float, f
     return number(value, signed=True) + (f" {interval(bounds)}" if bounds else "")
 
 
+def on_one_path(cause: Cause, metric: Metric) -> bool:
+    """Whether base, effect and value after the edit add up: they do unless the edit acts before the decision."""
+    if cause.effect is None or cause.after is None:
+        return True
+    return abs(metric.base + cause.effect - cause.after) <= max(5 * metric.noise, 1e-6)
+
+
 def tone_of(effect: float | None, noise: float) -> str:
     """Whether a change hurts or helps the right answer, lies in the floor, or was not obtained."""
     if effect is None:

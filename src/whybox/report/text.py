@@ -56,6 +56,8 @@ def render_why(document: WhyDocument, console: Console, lang: Lang, path: str = 
     flipping = sum(1 for tried in document.tried if tried.flips)
     _heading(console, say("tried.summary", lang, n=len(document.tried), k=flipping))
     console.print(_tried_table(document.tried[:MOST_TRIED], document, console, lang))
+    if len(document.tried) > MOST_TRIED:
+        console.print(Text(say("tried.more", lang, n=len(document.tried) - MOST_TRIED), style="dim"))
     if document.verdict.next_step:
         _heading(console, say("verdict.next", lang))
         console.print(Text(calm(document.verdict.next_step)))
@@ -177,7 +179,8 @@ def _verdict(document: WhyDocument, console: Console, lang: Lang) -> None:
     if cause.after is not None:
         change = sentences.effect(cause.effect, metric.noise, lang, cause.interval)
         ends = f"{metric.name} {number(metric.base)} → {number(cause.after, signed=True)} {metric.unit}"
-        console.print(Text(one_line(f"{ends} · {say('column.effect', lang)} {change}")))
+        where = "" if sentences.on_one_path(cause, metric) else say("verdict.other_path", lang)
+        console.print(Text(one_line(f"{ends} · {say('column.effect', lang)} {change}{where}")))
     if cause.shams is not None:
         p = number(cause.shams.p)
         told = say("verdict.p", lang, hits=cause.shams.flipped, n=cause.shams.n, p=p)
@@ -223,7 +226,7 @@ def _lens(document: WhyDocument, console: Console, lang: Lang) -> None:
 def _tried_table(tried: tuple[Tried, ...], document: WhyDocument, console: Console, lang: Lang) -> Table:
     table = _table(console)
     table.add_column(say("tried.what", lang), overflow="fold", ratio=3)
-    table.add_column(Text(one_line(document.metric.name)), justify="right", no_wrap=True)
+    table.add_column(say("tried.column", lang, unit=document.metric.unit), justify="right", no_wrap=True)
     table.add_column(say("tried.flips", lang))
     table.add_column(say("tried.answer", lang), overflow="fold", ratio=3)
     for row in tried:

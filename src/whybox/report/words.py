@@ -267,6 +267,12 @@ WORDS: dict[str, tuple[str, str]] = {
     "tried.summary": ("{n} experiments, {k} of them flip the answer", "{n} 个实验，其中 {k} 个使答案翻转"),
     "tried.what": ("Changed", "改动"),
     "tried.effect": ("Effect on {metric}, {unit}", "对 {metric} 的效应，{unit}"),
+    "verdict.other_path": (
+        " behind the old prefix; the value after → is on the new answer's own path",
+        "（在原前缀之后）；→ 之后的值在新答案自己的路径上",
+    ),
+    "tried.column": ("Effect, {unit}", "效应，{unit}"),
+    "tried.more": ("{n} more are on the page and in the JSON document.", "另有 {n} 个见网页与 JSON 文档。"),
     "tried.flips": ("Flips", "翻转"),
     "tried.answer": ("Answer", "答案"),
     "tried.yes": ("yes", "是"),
