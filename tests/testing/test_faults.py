@@ -81,7 +81,7 @@ def test_a_wrong_theta_even_improves_the_likelihood(model: Model, ids: list[int]
 def test_a_wrong_eps_flips_nothing(model: Model, ids: list[int], right: np.ndarray) -> None:
     found = of(model, ids, right, faults.eps(1e-6))
     assert found.largest == pytest.approx(0.020, abs=0.0005)
-    assert found.kl.max() == near(2.3e-6)
+    assert found.kl.max() == pytest.approx(2.3e-6, abs=1e-7)  # two digits are published; rounding moves the third
     assert found.nll == pytest.approx(1.2682, abs=5e-5)
     assert found.flips == 0
     assert found.first == 0
