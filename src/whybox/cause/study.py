@@ -15,7 +15,6 @@ from whybox.cause.parts import Roles, other_orders, roles_of, with_fact, with_pr
 from whybox.cause.spans import SHAMS, Stretch, keys_of, other_spans, stretches
 from whybox.cause.trials import MOST_VARIANTS, Failing, Maker, Setting, ShamMakers, Trial
 from whybox.items.instance import CaseInstance
-from whybox.statistics.ranks import Correlation, spearman
 from whybox.text.prompt import Prompt, extend
 
 GENERATED = "answer so far"
@@ -405,8 +404,3 @@ def _heads(study: Study) -> None:
         return
     keys = keys_of(study.asked.prompt, study.roles.evidence)
     study.heads = head_effects(study.bench, study.decided.base, keys)
-
-
-def share_and_effect(shares: Sequence[float], effects: Sequence[float], seed: int) -> Correlation | None:
-    """Weights are not causes. Spearman of attention share and effect."""
-    return spearman(shares, effects, np.random.default_rng(seed))

@@ -109,14 +109,7 @@ class Trace:
         layers = [layer for layer in range(len(self.spec.layers)) if ("pattern", layer) in self.sites]
         if not layers:
             self["pattern", 0]
-        columns: dict[str, list[float | None]] = {}
-        for layer in layers:
-            found = statistics.summary(self["pattern", layer], self.visible(layer))
-            heads = range(self.spec.layers[layer].attention.heads)
-            table: dict[str, Sequence[float | None]] = {"layer": [layer] * len(heads), "head": list(heads), **found}
-            for name, values in table.items():
-                columns.setdefault(name, []).extend(values)
-        return HeadTable(columns)
+        return HeadTable.of((layer, self["pattern", layer], self.visible(layer)) for layer in layers)
 
 
 @dataclass(frozen=True)
@@ -124,6 +117,18 @@ class HeadTable(Mapping[str, Sequence[float | None]]):
     """Columns of equal length, one entry per head; `pandas.DataFrame(table)` takes it as it is. Undefined is None."""
 
     columns: Mapping[str, Sequence[float | None]]
+
+    @classmethod
+    def of(cls, layers: Iterable[tuple[int, Array, Array]]) -> "HeadTable":
+        """The table of some layers, each with its pattern [h q k] and the keys that its queries can see [q k]."""
+        columns: dict[str, list[float | None]] = {}
+        for layer, pattern, seen in layers:
+            found = statistics.summary(pattern, seen)
+            heads = list(range(len(pattern)))
+            table: dict[str, Sequence[float | None]] = {"layer": [layer] * len(heads), "head": heads, **found}
+            for name, values in table.items():
+                columns.setdefault(name, []).extend(values)
+        return cls(columns)
 
     def __getitem__(self, column: str) -> Sequence[float | None]:
         return self.columns[column]

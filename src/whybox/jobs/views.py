@@ -7,12 +7,12 @@ import numpy as np
 
 from whybox.cause.bench import Bench
 from whybox.cause.effects import Unknown
-from whybox.cause.study import Study, share_and_effect
+from whybox.cause.study import Study
 from whybox.engine.trace import Trace
 from whybox.measure.budget import Budget, budget
 from whybox.measure.lens import LensRow, decided_at, logit_lens
 from whybox.parts.mask import visible
-from whybox.statistics.ranks import Correlation
+from whybox.statistics.ranks import Correlation, spearman
 
 Array = np.ndarray
 MAP_TOKENS = 512  # beyond, no heat map of all heads is kept
@@ -118,7 +118,7 @@ def _key_shares(rows: list[tuple[Array, Array]], row: int) -> Array:
 def _by_key(study: Study, shares: Array) -> Correlation | None:
     if study.keys is None:
         return None
-    return share_and_effect(shares[: len(study.keys)].tolist(), [abs(effect) for effect in study.keys], study.seed)
+    return spearman(shares[: len(study.keys)].tolist(), [abs(effect) for effect in study.keys], _generator(study))
 
 
 def _by_head(study: Study, found: Budget, size: Callable[[float], float]) -> Correlation | None:
@@ -126,7 +126,7 @@ def _by_head(study: Study, found: Budget, size: Callable[[float], float]) -> Cor
     if study.heads is None or not shares:
         return None
     effects = [size(effect) for effect in study.heads.values()]
-    return share_and_effect([shares[key] for key in study.heads], effects, study.seed)
+    return spearman([shares[key] for key in study.heads], effects, _generator(study))
 
 
 def _heat(study: Study) -> HeatMap | Unknown:
@@ -154,3 +154,8 @@ def _pooled(pattern: Array) -> HeatMap:
     counts = np.add.reduceat(np.add.reduceat(seen, starts, axis=0), starts, axis=1)
     sums = np.add.reduceat(np.add.reduceat(pattern * seen, starts, axis=0), starts, axis=1)
     return HeatMap(blocks, np.divide(sums, counts, out=np.zeros_like(sums), where=counts > 0), counts > 0)
+
+
+def _generator(study: Study) -> np.random.Generator:
+    """Fresh for each correlation, so that one does not depend on the other."""
+    return np.random.default_rng(study.seed)

@@ -12,7 +12,6 @@ from jaxtyping import Bool, Float
 
 from whybox.engine.trace import HeadTable
 from whybox.errors import SiteError, UsageError
-from whybox.statistics import attention as statistics
 
 ROW_BOUND = 1e-2  # a row of half-precision weights may miss 1 by this much
 
@@ -42,14 +41,7 @@ class Brought:
 
     def heads(self) -> HeadTable:
         """One row per head, layer by layer: the columns of `Trace.heads`."""
-        columns: dict[str, list[float | None]] = {}
-        for layer, pattern in enumerate(self.patterns):
-            found = statistics.summary(pattern, self.visible)
-            heads = list(range(pattern.shape[0]))
-            table: dict[str, Sequence[float | None]] = {"layer": [layer] * len(heads), "head": heads, **found}
-            for name, values in table.items():
-                columns.setdefault(name, []).extend(values)
-        return HeadTable(columns)
+        return HeadTable.of((layer, pattern, self.visible) for layer, pattern in enumerate(self.patterns))
 
 
 def attention(arrays: Sequence[object], tokens: Sequence[str], keys: Sequence[str] | None = None) -> Brought:
