@@ -5,6 +5,7 @@ things stay apart: slots held (`len`), tokens seen (`seen`), and a token's posit
 """
 
 from dataclasses import dataclass, replace
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -43,7 +44,7 @@ class LayerCache:
         """
         if len(positions) == 0:
             return self
-        self._require_later(positions)
+        require_later(positions, self)
         grown = LayerCache(
             _frozen(np.concatenate([self.key, key])),
             _frozen(np.concatenate([self.value, value])),
@@ -65,14 +66,7 @@ class LayerCache:
 
         Raises UsageError where the window has rolled over positions that the next token would see: recompute them.
         """
-        if not 0 <= length <= self.seen:
-            raise UsageError(f"expected a length of 0 … {self.seen} (tokens seen), found {length}")
-        needed = 0 if window is None else max(length - window + 1, 0)
-        if length < self.seen and needed < self.rolled:
-            raise UsageError(
-                f"token {length} would see positions from {needed} on, but those below {self.rolled} left the window",
-                "run the prompt again up to that token",
-            )
+        require_croppable(length, window, self)
         return replace(self._where(self.positions < length), seen=length)
 
     def evict(self, positions: Int[np.ndarray, "n"]) -> "LayerCache":
@@ -80,9 +74,7 @@ class LayerCache:
 
         Raises UsageError for a position that no slot holds.
         """
-        absent = np.setdiff1d(positions, self.positions)
-        if absent.size:
-            raise UsageError(f"no slot holds position {int(absent[0])}; held: {_span(self.positions)}")
+        require_held(positions, self)
         return self._where(~np.isin(self.positions, positions))
 
     def _where(self, kept: np.ndarray) -> "LayerCache":
@@ -93,20 +85,58 @@ class LayerCache:
             positions=_frozen(self.positions[kept]),
         )
 
-    def _require_later(self, positions: Int[np.ndarray, "n"]) -> None:
-        if positions[0] < self.seen or (np.diff(positions) <= 0).any():
-            raise UsageError(
-                f"expected rising positions from {self.seen} on ({self.seen} tokens seen, {len(self)} slots held), "
-                f"found {_span(positions)}",
-                "feed each token at its absolute position; crop the cache to take tokens back",
-            )
-
 
 def empty(kv_heads: int, width: int, dtype: DTypeLike, value_width: int | None = None) -> LayerCache:
     """A cache that has seen nothing."""
     key = np.zeros((0, kv_heads, width), dtype)
     value = np.zeros((0, kv_heads, width if value_width is None else value_width), dtype)
     return LayerCache(_frozen(key), _frozen(value), _frozen(np.zeros(0, np.int64)))
+
+
+@runtime_checkable
+class Held(Protocol):
+    """Slots of any storage, as far as the rules below must know them."""
+
+    @property
+    def positions(self) -> Int[np.ndarray, "k"]:
+        """Position of each slot."""
+
+    @property
+    def seen(self) -> int:
+        """One beyond the last position fed."""
+
+    @property
+    def rolled(self) -> int:
+        """Positions below it have left through the window."""
+
+
+def require_later(positions: Int[np.ndarray, "n"], held: Held) -> None:
+    """New slots come after all that was seen, in rising order."""
+    if positions[0] < held.seen or (len(positions) > 1 and (np.diff(positions) <= 0).any()):
+        raise UsageError(
+            f"expected rising positions from {held.seen} on ({held.seen} tokens seen, {len(held.positions)} slots "
+            f"held), found {_span(positions)}",
+            "feed each token at its absolute position; crop the cache to take tokens back",
+        )
+
+
+def require_croppable(length: int, window: int | None, held: Held) -> None:
+    """Tokens can be taken back as long as the next one still finds everything in its window."""
+    if not 0 <= length <= held.seen:
+        raise UsageError(f"expected a length of 0 … {held.seen} (tokens seen), found {length}")
+    needed = 0 if window is None else max(length - window + 1, 0)
+    if length < held.seen and needed < held.rolled:
+        raise UsageError(
+            f"token {length} would see positions from {needed} on, but those below {held.rolled} left the window",
+            "run the prompt again up to that token",
+        )
+
+
+def require_held(positions: Int[np.ndarray, "n"], held: Held) -> None:
+    """Only what is there can be evicted."""
+    absent = np.setdiff1d(positions, held.positions)
+    if absent.size:
+        raise UsageError(f"no slot holds position {int(absent[0])}; held: {_span(held.positions)}")
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -1,0 +1,384 @@
+"""Weights as torch tensors, ready for products: what is read together lies together.
+
+Query, key and value are one matrix, and so are gate and up: one product instead of two or three. Precision is chosen
+here once; the arithmetic above asks `linear(x, w)` and never which kind of weight it holds.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import partial
+from typing import assert_never, overload
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float
+from jaxtyping import Int8 as Int8Array
+
+from whybox.errors import UsageError
+from whybox.spec import Layer, Mlp, Moe, Norm, NormKind, Spec
+from whybox.weights import NORM_ROLES, Weights
+
+Array = np.ndarray
+
+FEW_ROWS = 16  # beyond, turning the codes into bfloat16 pays for itself
+LANES = 16  # torch's kernel reads whole vectors: at other widths it would read past the end
+
+
+class Precision(StrEnum):
+    """How weights are held and products computed."""
+
+    FP32 = "fp32"
+    BF16 = "bf16"
+    FP16 = "fp16"
+    INT8 = "int8"
+
+    @property
+    def compute(self) -> torch.dtype:
+        """What activations are held in."""
+        match self:
+            case Precision.FP32:
+                return torch.float32
+            case Precision.BF16 | Precision.INT8:
+                return torch.bfloat16
+            case Precision.FP16:
+                return torch.float16
+            case _:
+                assert_never(self)
+
+    @property
+    def emulates(self) -> str:
+        """What a server that runs this precision does, in one sentence."""
+        match self:
+            case Precision.FP32:
+                return "single precision throughout: the reference engine's arithmetic in another order of sums"
+            case Precision.BF16:
+                return "weights, products and residual stream in bfloat16; norms and softmax sum in float32"
+            case Precision.FP16:
+                return "weights, products and residual stream in float16; norms and softmax sum in float32"
+            case Precision.INT8:
+                return "weights rounded to 8 bits with one scale per output; activations as in bf16"
+            case _:
+                assert_never(self)
+
+
+def require_precision(precision: Precision, device: torch.device) -> None:
+    """UsageError for float16 on a CPU."""
+    if precision is Precision.FP16 and device.type == "cpu":
+        raise UsageError(
+            "float16 products are about 100 times slower than float32 on a CPU",
+            "use --precision bf16 or int8 here, or fp16 on a GPU",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """A matrix in the precision of the activations."""
+
+    weight: Float[torch.Tensor, "o i"]
+    bias: Float[torch.Tensor, "o"] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Int8:
+    """A matrix rounded to codes −127 … 127, one scale per output: w ≈ scale · code."""
+
+    codes: Int8Array[torch.Tensor, "o i"]
+    scale: Float[torch.Tensor, "o"]
+    bias: Float[torch.Tensor, "o"] | None = None
+
+
+Linear = Dense | Int8
+
+
+def linear(x: Float[torch.Tensor, "*rows i"], w: Linear) -> Float[torch.Tensor, "*rows o"]:
+    """x · Wᵀ + b."""
+    match w:
+        case Dense():
+            return F.linear(x, w.weight, w.bias)
+        case Int8():
+            out = _int8(x.reshape(-1, x.shape[-1]), w)
+            out = out if w.bias is None else out.add_(w.bias)
+            return out.view(*x.shape[:-1], -1)
+        case _:
+            assert_never(w)
+
+
+def _int8(x: Float[torch.Tensor, "n i"], w: Int8) -> Float[torch.Tensor, "n o"]:
+    """scale · (x · codesᵀ). Codes are exact in bfloat16, so both ways multiply by the same numbers."""
+    if len(x) <= FEW_ROWS and x.shape[-1] % LANES == 0:
+        return torch._weight_int8pack_mm(x, w.codes, w.scale)
+    return F.linear(x, w.codes.to(x.dtype)).mul_(w.scale)
+
+
+@dataclass(frozen=True, eq=False)
+class PackedNorm:
+    """A norm with its parameters."""
+
+    gain: Float[torch.Tensor, "c"]
+    bias: Float[torch.Tensor, "c"] | None
+    norm: Norm
+
+
+def norm(x: Float[torch.Tensor, "*rows c"], w: PackedNorm) -> Float[torch.Tensor, "*rows c"]:
+    """gain · x / √(mean(x²) + ε), or LayerNorm; sums in float32, rounded once at the end."""
+    match w.norm.kind:
+        case NormKind.RMS:
+            return F.rms_norm(x, w.gain.shape, w.gain, w.norm.eps)
+        case NormKind.LAYER:
+            return F.layer_norm(x, w.gain.shape, w.gain, w.bias, w.norm.eps)
+        case _:
+            assert_never(w.norm.kind)
+
+
+@dataclass(frozen=True, eq=False)
+class PackedMlp:
+    """gate_up: rows of the gate, then of up [2f c]; without a gate, up alone [f c]. down: [c f]."""
+
+    gate_up: Linear
+    down: Linear
+
+
+@dataclass(frozen=True, eq=False)
+class PackedMoe:
+    """The router [e c] and the experts' gated MLPs."""
+
+    router: Linear
+    experts: tuple[PackedMlp, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class PackedLayer:
+    """One layer. qkv: rows of the h queries, the g keys, the g values [(h + 2g)·d c]. out: [c h·d].
+
+    norms: by role (attn_norm, attn_post_norm, mlp_norm, mlp_post_norm), those that the layout has.
+    """
+
+    layer: Layer
+    qkv: Linear
+    out: Linear
+    norms: Mapping[str, PackedNorm]
+    query_norm: Float[torch.Tensor, "..."] | None
+    key_norm: Float[torch.Tensor, "..."] | None
+    sinks: Float[torch.Tensor, "h"] | None
+    mlp: PackedMlp | PackedMoe
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """A whole model. embed is the table of rows to look up; head is its product with the last residual stream."""
+
+    spec: Spec
+    precision: Precision
+    device: torch.device
+    embed: Float[torch.Tensor, "v c"]
+    positions: Float[torch.Tensor, "p c"] | None
+    embed_norm: PackedNorm | None
+    layers: Sequence[PackedLayer]
+    final_norm: PackedNorm
+    head: Linear
+
+
+def pack(spec: Spec, weights: Mapping[str, Array], precision: Precision, device: torch.device) -> Packed:
+    """All weights at once. In fp32 on a CPU what needs no fusing is shared with `weights`, not copied.
+
+    Raises UsageError for a precision that the device is no good at.
+    """
+    return _whole(spec, weights, precision, device, tuple)
+
+
+def pack_streamed(spec: Spec, weights: Mapping[str, Array], precision: Precision, device: torch.device) -> Packed:
+    """The same model, with each layer packed when it is asked for, and not kept."""
+    return _whole(spec, weights, precision, device, lambda layers: layers)
+
+
+def _whole(
+    spec: Spec,
+    weights: Mapping[str, Array],
+    precision: Precision,
+    device: torch.device,
+    held: Callable[["StreamedLayers"], Sequence[PackedLayer]],
+) -> Packed:
+    require_precision(precision, device)
+    packer = _Packer(weights, precision, device)
+    embed = packer.tensor("embed")
+    return Packed(
+        spec,
+        precision,
+        device,
+        embed,
+        positions=packer.tensor("positions") if spec.positions is not None else None,
+        embed_norm=packer.norm("embed_norm", spec.embed_norm) if spec.embed_norm is not None else None,
+        layers=held(StreamedLayers(spec, weights, precision, device)),
+        final_norm=packer.norm("final_norm", spec.final_norm),
+        head=packer.head(spec, embed),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedLayers(Sequence[PackedLayer]):
+    """Layers that are packed when asked for and kept by nobody: memory for one layer at a time."""
+
+    spec: Spec
+    weights: Mapping[str, Array]
+    precision: Precision
+    device: torch.device
+
+    def __len__(self) -> int:
+        return len(self.spec.layers)
+
+    @overload
+    def __getitem__(self, index: int) -> PackedLayer: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[PackedLayer]: ...
+    def __getitem__(self, index: int | slice) -> PackedLayer | Sequence[PackedLayer]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(len(self))[index]]
+        place = range(len(self))[index]
+        return _LayerPacker(self.weights, self.precision, self.device, place).layer(self.spec.layers[place])
+
+
+@dataclass(frozen=True)
+class _Packer:
+    """Turns role arrays into tensors of one precision on one device."""
+
+    weights: Mapping[str, Array]
+    precision: Precision
+    device: torch.device
+
+    def raw(self, *roles: str) -> torch.Tensor:
+        """The roles' rows below one another, as they are held: [rows in]."""
+        parts = [_shared(self.weights[role]).flatten(0, -2) for role in roles]
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def tensor(self, role: str) -> torch.Tensor:
+        return self.cast(_shared(self.weights[role]))
+
+    def cast(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.to(self.device, self.precision.compute)
+
+    def product(self, weight: torch.Tensor, bias: torch.Tensor | None = None) -> Linear:
+        if self.precision is not Precision.INT8:
+            return Dense(self.cast(weight), bias)
+        return quantised(weight.to(self.device), bias)
+
+    def head(self, spec: Spec, embed: torch.Tensor) -> Linear:
+        """A tied head is the table itself; rounded to 8 bits it is made from the unrounded table."""
+        bias = self.tensor("head_bias") if spec.head_bias else None
+        if not spec.tied or self.precision is Precision.INT8:
+            return self.product(self.raw("embed" if spec.tied else "head"), bias)
+        return Dense(embed, bias)
+
+    def norm(self, role: str, norm: Norm) -> PackedNorm:
+        bias = self.tensor(f"{role}.bias") if norm.bias else None
+        return PackedNorm(self.tensor(f"{role}.gain"), bias, norm)
+
+
+@dataclass(frozen=True)
+class _LayerPacker(_Packer):
+    """The same for the roles of layer `index`."""
+
+    index: int
+
+    def layer(self, layer: Layer) -> PackedLayer:
+        a = layer.attention
+        return PackedLayer(
+            layer,
+            qkv=self.linear(("query", "key", "value"), a.bias),
+            out=self.product(self.whole("out").flatten(1), self.biases(("out",), a.out_bias)),
+            norms={role: self.norm(f"layers.{self.index}.{role}", layer.norm) for role in NORM_ROLES[layer.layout]},
+            query_norm=self.tensor(self.at("query_norm.gain")) if a.qk_norm is not None else None,
+            key_norm=self.tensor(self.at("key_norm.gain")) if a.qk_norm is not None else None,
+            sinks=self.tensor(self.at("sinks")) if a.sinks else None,
+            mlp=self.mixture(layer.mlp) if isinstance(layer.mlp, Moe) else self.mlp(layer.mlp),
+        )
+
+    def mlp(self, mlp: Mlp) -> PackedMlp:
+        wide = ("gate", "up") if mlp.gated else ("up",)
+        return PackedMlp(self.linear(wide, mlp.bias), self.linear(("down",), mlp.bias))
+
+    def mixture(self, moe: Moe) -> PackedMoe:
+        experts = (
+            PackedMlp(self.linear((f"experts.{e}.gate", f"experts.{e}.up")), self.linear((f"experts.{e}.down",)))
+            for e in range(moe.experts)
+        )
+        return PackedMoe(self.linear(("router",)), tuple(experts))
+
+    def linear(self, roles: tuple[str, ...], has_bias: bool = False) -> Linear:
+        return self.product(self.raw(*map(self.at, roles)), self.biases(roles, has_bias))
+
+    def biases(self, roles: tuple[str, ...], has_bias: bool) -> torch.Tensor | None:
+        if not has_bias:
+            return None
+        return torch.cat([self.tensor(self.at(f"{role}_bias")).flatten() for role in roles])
+
+    def whole(self, role: str) -> torch.Tensor:
+        return _shared(self.weights[self.at(role)])
+
+    def at(self, role: str) -> str:
+        return f"layers.{self.index}.{role}"
+
+
+def quantised(weight: Float[torch.Tensor, "o i"], bias: Float[torch.Tensor, "o"] | None) -> Int8:
+    """code = round(w / scale), scale = max|row| / 127 in bfloat16; a row of zeros has scale 1."""
+    weight = weight.float()
+    largest = weight.abs().amax(dim=1)
+    scale = torch.where(largest > 0, largest / 127, 1.0).bfloat16()
+    codes = torch.round(weight / scale.float()[:, None]).clamp_(-127, 127).to(torch.int8)
+    return Int8(codes, scale, bias)
+
+
+def shared_views(packed: Packed, weights: Weights) -> Weights:
+    """The same parameters as read-only views of what is packed, so that the arrays they came from can be let go.
+
+    Where the packed numbers are others (lower precision, another device, streamed layers) `weights` itself.
+    """
+    if packed.precision is not Precision.FP32 or packed.device.type != "cpu" or not isinstance(packed.layers, tuple):
+        return weights
+    views: dict[str, Array] = {}
+    for index, layer in enumerate(packed.layers):
+        place = partial(f"layers.{index}.{{}}".format)
+        for roles, fused in _fused(layer):
+            views |= _split({place(role): weights[place(role)].shape for role in roles}, fused)
+    return Weights({role: views.get(role, array) for role, array in weights.items()}, weights.ledger)
+
+
+def _fused(layer: PackedLayer) -> Iterator[tuple[tuple[str, ...], torch.Tensor]]:
+    """Which roles lie in which fused matrix, in order."""
+    products: list[tuple[tuple[str, ...], Linear]] = [(("query", "key", "value"), layer.qkv)]
+    if isinstance(layer.mlp, PackedMoe):
+        products += [
+            ((f"experts.{e}.gate", f"experts.{e}.up"), expert.gate_up) for e, expert in enumerate(layer.mlp.experts)
+        ]
+    elif isinstance(layer.layer.mlp, Mlp) and layer.layer.mlp.gated:
+        products.append((("gate", "up"), layer.mlp.gate_up))
+    for roles, product in products:
+        if isinstance(product, Dense):
+            yield roles, product.weight
+
+
+def _split(shapes: Mapping[str, tuple[int, ...]], fused: torch.Tensor) -> dict[str, Array]:
+    views, first = {}, 0
+    for role, shape in shapes.items():
+        rows = int(np.prod(shape[:-1]))
+        view = fused[first : first + rows].numpy().reshape(shape)
+        view.flags.writeable = False
+        views[role], first = view, first + rows
+    return views
+
+
+class _Alias:
+    """An array's memory under an interface that says writable: torch warns about any that is not.
+
+    Nothing in this package writes to weights.
+    """
+
+    def __init__(self, array: Array) -> None:
+        self.array = array  # keeps the memory alive
+        interface = array.__array_interface__
+        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+
+
+def _shared(array: Array) -> torch.Tensor:
+    return torch.from_numpy(np.asarray(_Alias(np.ascontiguousarray(array))))

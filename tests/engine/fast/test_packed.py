@@ -1,0 +1,277 @@
+"""Packed weights: every role where it belongs, products against plain ones, each precision within its bound."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from tests.engine import random_models
+from whybox.engine.fast.packed import (
+    Dense,
+    Linear,
+    Packed,
+    PackedMlp,
+    PackedMoe,
+    PackedNorm,
+    Precision,
+    linear,
+    norm,
+    pack,
+    pack_streamed,
+    quantised,
+    require_precision,
+    shared_views,
+)
+from whybox.errors import UsageError
+from whybox.parts.norm import layer_norm, rms_norm
+from whybox.spec import Activation, Layer, LearnedPositions, Mlp, Moe, Norm, NormKind, QkNorm, Spec
+from whybox.weights import Weights, parameters
+
+CPU = torch.device("cpu")
+GENERATOR = torch.Generator().manual_seed(5)
+
+
+def drawn(spec: Spec) -> Weights:
+    return random_models.engine(spec, dtype=np.float32).weights
+
+
+def full_spec() -> Spec:
+    """Every optional parameter there is: biases, norms with bias, qk-norm, sinks, positions, an untied head."""
+    plain = random_models.spec(2, bias=True, out_bias=True, qk_norm=QkNorm.PER_HEAD, sinks=True)
+    norm_ = Norm(NormKind.LAYER, 1e-5, bias=True)
+    mlp = Mlp(17, Activation.GELU_TANH, gated=False, bias=True)
+    layers = tuple(replace(layer, mlp=mlp, norm=norm_) for layer in plain.layers)
+    return replace(
+        plain,
+        layers=layers,
+        final_norm=norm_,
+        embed_norm=norm_,
+        positions=LearnedPositions(64),
+        tied=False,
+        head_bias=True,
+    )
+
+
+def moe_spec() -> Spec:
+    plain = random_models.spec(2)
+    moe = Moe(experts=3, active=2, width=7, activation=Activation.SILU, normalise=True)
+    return replace(plain, layers=tuple(replace(layer, mlp=moe) for layer in plain.layers))
+
+
+def gated_bias_spec() -> Spec:
+    plain = random_models.spec(2)
+    mlp = Mlp(17, Activation.SILU, gated=True, bias=True)
+    return replace(plain, layers=tuple(replace(layer, mlp=mlp) for layer in plain.layers))
+
+
+SPECS = {"plain": random_models.spec(2), "full": full_spec(), "moe": moe_spec(), "gated bias": gated_bias_spec()}
+
+
+def matrix(w: Linear) -> np.ndarray:
+    """What the product multiplies by, seen through the product: its answer to the unit vectors."""
+    width = (w.weight if isinstance(w, Dense) else w.codes).shape[1]
+    dtype = w.weight.dtype if isinstance(w, Dense) else torch.bfloat16
+    return linear(torch.eye(width, dtype=dtype), replace(w, bias=None)).float().T.numpy()
+
+
+def products(packed: Packed) -> dict[tuple[str, ...], Linear]:
+    """Every matrix of the model with the roles whose rows it holds."""
+    found: dict[tuple[str, ...], Linear] = {("embed" if packed.spec.tied else "head",): packed.head}
+    for i, layer in enumerate(packed.layers):
+        found[tuple(f"layers.{i}.{r}" for r in ("query", "key", "value"))] = layer.qkv
+        found[(f"layers.{i}.out",)] = layer.out
+        if isinstance(layer.mlp, PackedMoe):
+            found[(f"layers.{i}.router",)] = layer.mlp.router
+            for e, expert in enumerate(layer.mlp.experts):
+                found |= mlp_products(f"layers.{i}.experts.{e}.", expert, True)
+        else:
+            found |= mlp_products(f"layers.{i}.", layer.mlp, gated(layer.layer))
+    return found
+
+
+def gated(layer: Layer) -> bool:
+    return isinstance(layer.mlp, Moe) or layer.mlp.gated
+
+
+def mlp_products(place: str, mlp: PackedMlp, gated: bool) -> dict[tuple[str, ...], Linear]:
+    wide = ("gate", "up") if gated else ("up",)
+    return {tuple(place + role for role in wide): mlp.gate_up, (f"{place}down",): mlp.down}
+
+
+def rows(weights: Weights, roles: tuple[str, ...]) -> np.ndarray:
+    """Roles below one another as [out in]; `out` [c h d] has the width h·d."""
+    parts = [weights[role] for role in roles]
+    return np.concatenate(
+        [
+            part.reshape(len(part), -1) if role.endswith(".out") else part.reshape(-1, part.shape[-1])
+            for role, part in zip(roles, parts, strict=True)
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_every_matrix_is_where_it_belongs(name: str) -> None:
+    spec = SPECS[name]
+    weights = drawn(spec)
+    for roles, product in products(pack(spec, weights, Precision.FP32, CPU)).items():
+        np.testing.assert_array_equal(matrix(product), rows(weights, roles), err_msg=str(roles))
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_every_bias_and_gain_is_where_it_belongs(name: str) -> None:
+    """All parameters that are no matrix, by the numbers that the packed model holds."""
+    spec = SPECS[name]
+    weights = drawn(spec)
+    packed = pack(spec, weights, Precision.FP32, CPU)
+    vectors = [packed.head.bias, packed.positions, packed.embed, *of_norm(packed.embed_norm)]
+    vectors += of_norm(packed.final_norm)
+    for layer in packed.layers:
+        for held in layer.norms.values():
+            vectors += of_norm(held)
+        vectors += [layer.query_norm, layer.key_norm, layer.sinks, layer.qkv.bias, layer.out.bias]
+        if isinstance(layer.mlp, PackedMlp):
+            vectors += [layer.mlp.gate_up.bias, layer.mlp.down.bias]
+    found = sorted(float(x) for v in vectors if v is not None for x in v.flatten())
+    matrices = {role for roles in products(packed) for role in roles} - {"embed"}
+    expected = sorted(float(x) for role, a in weights.items() if role not in matrices for x in a.flatten())
+    assert found == expected
+
+
+def of_norm(held: PackedNorm | None) -> list[torch.Tensor | None]:
+    return [] if held is None else [held.gain, held.bias]
+
+
+def test_biases_follow_the_rows_of_their_matrix() -> None:
+    spec = full_spec()
+    weights = drawn(spec)
+    layer = pack(spec, weights, Precision.FP32, CPU).layers[1]
+    expected = np.concatenate([weights[f"layers.1.{r}_bias"].ravel() for r in ("query", "key", "value")])
+    assert layer.qkv.bias is not None
+    assert layer.qkv.bias.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("precision", list(Precision))
+def test_activations_keep_the_stated_type(precision: Precision) -> None:
+    if precision is Precision.FP16:
+        pytest.skip("float16 is for GPUs")
+    packed = pack(SPECS["plain"], drawn(SPECS["plain"]), precision, CPU)
+    x = packed.embed[:2]
+    assert x.dtype is precision.compute
+    layer = packed.layers[0]
+    assert linear(norm(x, layer.norms["attn_norm"]), layer.qkv).dtype is precision.compute
+    assert precision.emulates
+
+
+def test_float16_on_a_cpu_is_refused_with_the_reason() -> None:
+    with pytest.raises(UsageError, match="100 times slower"):
+        require_precision(Precision.FP16, CPU)
+    with pytest.raises(UsageError, match="fp16 on a GPU"):
+        pack(SPECS["plain"], drawn(SPECS["plain"]), Precision.FP16, CPU)
+    require_precision(Precision.FP16, torch.device("cuda"))
+    require_precision(Precision.BF16, CPU)
+
+
+def test_codes_are_within_half_a_step() -> None:
+    weight = torch.randn(23, 64, generator=GENERATOR)
+    weight[3] = 0
+    packed = quantised(weight, None)
+    step = packed.scale.float()[:, None]
+    assert (packed.codes.abs().amax(1) <= 127).all()
+    assert ((packed.codes.float() * step - weight).abs() <= 0.5001 * step + 0.004 * weight.abs().amax(1, True)).all()
+    assert (packed.codes[3] == 0).all()
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 16, 64, 200])
+@pytest.mark.parametrize("bias", [None, torch.linspace(-1, 1, 48).bfloat16()])
+def test_int8_is_the_product_with_the_rounded_weights(count: int, bias: torch.Tensor | None) -> None:
+    packed = quantised(torch.randn(48, 64, generator=GENERATOR), bias)
+    x = torch.randn(count, 64, generator=GENERATOR).bfloat16()
+    exact = x.double() @ (packed.codes.double() * packed.scale.double()[:, None]).T
+    exact += 0 if bias is None else bias.double()
+    error = (linear(x, packed).double() - exact).abs()
+    assert (error <= 0.01 * exact.abs() + 0.05).all()
+    assert linear(x.view(1, count, 64), packed).shape == (1, count, 48)
+
+
+@pytest.mark.parametrize("precision", [Precision.FP32, Precision.BF16, Precision.INT8])
+@pytest.mark.parametrize("count", [2, 5, 16, 128])
+def test_a_neighbour_row_cannot_matter(precision: Precision, count: int) -> None:
+    packed = pack(SPECS["plain"], drawn(SPECS["plain"]), precision, CPU)
+    x = torch.randn(count, 13, generator=GENERATOR).to(precision.compute)
+    other = x.clone()
+    other[1:] = torch.randn(count - 1, 13, generator=GENERATOR).to(precision.compute)
+    for product in (packed.layers[0].qkv, packed.layers[0].mlp.gate_up, packed.head):
+        assert torch.equal(linear(x, product)[0], linear(other, product)[0])
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("kind", list(NormKind))
+def test_norms_are_those_of_the_parts(dtype: torch.dtype, kind: NormKind) -> None:
+    """In bfloat16 the sums are still single precision: the only error is the last rounding, 2⁻⁹."""
+    x = (100 * torch.randn(2, 3, 61, generator=GENERATOR)).to(dtype)
+    gain, bias = (torch.randn(61, generator=GENERATOR).to(dtype) for _ in range(2))
+    held = PackedNorm(gain, bias if kind is NormKind.LAYER else None, Norm(kind, 1e-5, kind is NormKind.LAYER))
+    x64, gain64, bias64 = (t.double().numpy() for t in (x, gain, bias))
+    expected = rms_norm(x64, gain64, 1e-5) if kind is NormKind.RMS else layer_norm(x64, gain64, bias64, 1e-5)
+    ours = norm(x, held)
+    assert ours.dtype is dtype
+    rounding = 2e-6 if dtype is torch.float32 else 2.0**-8
+    np.testing.assert_allclose(ours.double().numpy(), expected, rtol=rounding, atol=rounding * 0.5)
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_sharing_costs_no_memory_and_loses_no_number(name: str) -> None:
+    """Every matrix of the views lies within a packed tensor, as it was."""
+    weights = drawn(SPECS[name])
+    packed = pack(SPECS[name], weights, Precision.FP32, CPU)
+    views = shared_views(packed, weights)
+    assert set(views) == set(parameters(SPECS[name]))
+    for role, array in weights.items():
+        assert views[role].shape == array.shape
+        assert (views[role] == array).all()
+    for roles, product in products(packed).items():
+        assert isinstance(product, Dense)
+        for role in roles:
+            assert inside(views[role], product.weight), role
+
+
+def inside(view: np.ndarray, tensor: torch.Tensor) -> bool:
+    first = tensor.data_ptr()
+    return first <= view.__array_interface__["data"][0] < first + tensor.nbytes
+
+
+def test_shared_views_cannot_be_written() -> None:
+    weights = drawn(SPECS["plain"])
+    views = shared_views(pack(SPECS["plain"], weights, Precision.FP32, CPU), weights)
+    with pytest.raises(ValueError, match="read-only"):
+        views["layers.0.key"][0] = 0
+
+
+def test_other_precisions_share_nothing() -> None:
+    weights = drawn(SPECS["plain"])
+    assert shared_views(pack(SPECS["plain"], weights, Precision.BF16, CPU), weights) is weights
+    assert shared_views(pack_streamed(SPECS["plain"], weights, Precision.FP32, CPU), weights) is weights
+
+
+@pytest.mark.parametrize("precision", [Precision.FP32, Precision.BF16, Precision.INT8])
+def test_streamed_layers_are_the_packed_ones(precision: Precision) -> None:
+    spec = SPECS["moe"]
+    weights = drawn(spec)
+    whole, streamed = pack(spec, weights, precision, CPU), pack_streamed(spec, weights, precision, CPU)
+    assert len(streamed.layers) == len(whole.layers) == 2
+    for (roles, one), (_, other) in zip(products(whole).items(), products(streamed).items(), strict=True):
+        np.testing.assert_array_equal(matrix(one), matrix(other), err_msg=str(roles))
+    assert streamed.layers[-1] is not streamed.layers[-1]
+    with pytest.raises(IndexError):
+        streamed.layers[2]
+
+
+def test_packing_read_only_arrays_warns_of_nothing() -> None:
+    weights = drawn(SPECS["plain"])
+    for role in weights:
+        weights[role].flags.writeable = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pack(SPECS["plain"], weights, Precision.FP32, CPU)
