@@ -29,6 +29,7 @@ LANES = 16  # torch's kernel reads whole vectors: at other widths it would read 
 class Precision(StrEnum):
     """How weights are held and products computed."""
 
+    FP64 = "fp64"
     FP32 = "fp32"
     BF16 = "bf16"
     FP16 = "fp16"
@@ -38,6 +39,8 @@ class Precision(StrEnum):
     def compute(self) -> torch.dtype:
         """What activations are held in."""
         match self:
+            case Precision.FP64:
+                return torch.float64
             case Precision.FP32:
                 return torch.float32
             case Precision.BF16 | Precision.INT8:
@@ -51,6 +54,8 @@ class Precision(StrEnum):
     def emulates(self) -> str:
         """What a server that runs this precision does, in one sentence."""
         match self:
+            case Precision.FP64:
+                return "double precision throughout: what single precision rounds away"
             case Precision.FP32:
                 return "single precision throughout: the reference engine's arithmetic in another order of sums"
             case Precision.BF16:
