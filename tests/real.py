@@ -7,6 +7,6 @@ from whybox.model import Model, open_model
 
 
 @cache
-def real(name: str) -> Model:
+def real(name: str, engine: str = "numpy") -> Model:
     """`smollm2` or `gemma3-270m`, in float32."""
-    return open_model(str(model_path(name)))
+    return open_model(str(model_path(name)), engine)

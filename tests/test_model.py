@@ -115,10 +115,16 @@ def test_a_case_beyond_the_context_is_refused_before_anything_runs() -> None:
 def test_unknown_models_and_settings_are_refused() -> None:
     with pytest.raises(ModelNotFound, match="did you mean smollm2"):
         whybox.open("smolm2")
-    with pytest.raises(UsageError, match="available: auto, numpy"):
-        whybox.open("smollm2", engine="torch")
-    with pytest.raises(UsageError, match="available: fp32, fp64"):
-        whybox.open("smollm2", precision="fp16")
+    with pytest.raises(UsageError, match="available: auto, numpy, torch"):
+        whybox.open("smollm2", engine="jax")
+    with pytest.raises(UsageError, match="available: fp32, fp64, bf16, fp16, int8"):
+        whybox.open("smollm2", engine="torch", precision="fp8")
+    with pytest.raises(UsageError, match="available: fp32, fp64 with numpy"):
+        whybox.open("smollm2", engine="numpy", precision="bf16")
+    with pytest.raises(UsageError, match="float16 products are about 100 times slower than float32 on a CPU"):
+        whybox.open("smollm2", engine="torch", precision="fp16", device="cpu")
+    with pytest.raises(UsageError, match="device 'tpu' is not known"):
+        whybox.open("smollm2", engine="torch", device="tpu")
 
 
 def test_float64_agrees_to_the_noise_of_float32() -> None:
@@ -137,8 +143,23 @@ def test_variants_are_the_same_weights_run_another_way() -> None:
     assert (double.engine.precision, model.engine.precision) == ("fp64", "fp32")
     back = double.variant(precision="fp32")
     assert all(np.array_equal(back.weights[role], model.weights[role]) for role in ("embed", "layers.3.query"))
-    with pytest.raises(UsageError, match="available: fp32, fp64"):
+    with pytest.raises(UsageError, match="available: fp32, fp64 with numpy"):
         model.variant(precision="int8")
+    with pytest.raises(UsageError, match="runs one prompt, in one piece"):
+        model.variant(chunk=8)
+
+
+def test_the_torch_engine_runs_the_same_weights_in_more_ways() -> None:
+    model, prompt = real("smollm2"), "The capital of France is"
+    fast = model.variant(engine="torch")
+    plain, text = model.run(prompt), model.generate(prompt, 6)
+    for way in (fast, fast.variant(chunk=2), fast.variant(kernel="plain"), fast.variant(cache=False)):
+        assert 0 <= np.abs(way.run(prompt).logits - plain.logits).max() < 1e-4
+        assert way.generate(prompt, 6).ids == text.ids
+    for precision, error in (("bf16", 1.0), ("int8", 3.0)):
+        assert 0.01 < np.abs(fast.variant(precision=precision).run(prompt).logits - plain.logits).max() < error
+    with pytest.raises(UsageError, match="chunk: expected at least 1, found 0"):
+        fast.variant(chunk=0)
 
 
 def test_without_the_cache_every_step_reads_the_whole_text() -> None:

@@ -8,11 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from whybox import families, library, weights
+from whybox.engine import choice
+from whybox.engine.choice import NUMPY, Way
 from whybox.engine.edit import Edit, require_places
-from whybox.engine.reference import ReferenceEngine
 from whybox.engine.sampling import GREEDY, Decoding, choose
 from whybox.engine.trace import Change, Engine, Trace, Wish, log_softmax
-from whybox.errors import PromptError, UsageError
+from whybox.errors import PromptError
 from whybox.formats import GgufFile, WeightFile, open_weights
 from whybox.items.case import Case
 from whybox.items.instance import CaseInstance
@@ -28,9 +29,6 @@ from whybox.weights import Weights
 Array = np.ndarray
 Promptable = Prompt | str | Case | CaseInstance | Sequence[int] | Sequence[Mapping[str, object]]
 
-PRECISIONS: dict[str, type[np.floating]] = {"fp32": np.float32, "fp64": np.float64}
-"""What the NumPy engine computes in."""
-
 
 def open_model(
     name: str,
@@ -39,25 +37,21 @@ def open_model(
     accept_keys: Collection[str] = (),
     allow_long: bool = False,
     progress: Progress | None = None,
+    device: str = "auto",
 ) -> "Model":
     """A model by alias, path or `hf:org/name`.
 
-    engine: auto | numpy. precision: fp32 | fp64. accept_keys: config keys to wave through, which reports then say.
-    Raises ModelNotFound, DownloadError, FormatError, LedgerError, UnsupportedError.
+    engine: auto | numpy | torch. precision: fp32 | fp64, with torch also bf16 | int8 | fp16 (GPU only).
+    accept_keys: config keys to wave through, which reports then say. device: auto | cpu | cuda | cuda:N.
+    Raises UsageError, ModelNotFound, DownloadError, FormatError, LedgerError, UnsupportedError.
     """
-    _require(engine, ("auto", "numpy"), "engine")
-    _require(precision, tuple(PRECISIONS), "precision")
+    way = Way(engine, precision, device)
+    choice.require_possible(way)
     file = open_weights(library.locate(name, progress=progress))
     spec, rules = families.describe(file, accept_keys)
     loaded = weights.load(file, spec, rules)
-    if precision == "fp64":
-        loaded = weights.in_precision(loaded, PRECISIONS[precision])
-    return Model(name, file, loaded, _tokenizer(file).covering(spec.vocab), ReferenceEngine(spec, loaded), allow_long)
-
-
-def _require(value: str, known: tuple[str, ...], what: str) -> None:
-    if value not in known:
-        raise UsageError(f"{what} {value!r} is not available", f"available: {', '.join(known)}")
+    built = choice.build(spec, loaded, way)
+    return Model(name, file, built.weights, _tokenizer(file).covering(spec.vocab), built.engine, way, allow_long)
 
 
 def _tokenizer(file: WeightFile) -> Tokenizer:
@@ -95,23 +89,39 @@ class Model:
     weights: Weights
     tokenizer: Tokenizer
     engine: Engine
+    way: Way = NUMPY
     allow_long: bool = False
     cached: bool = True
 
     def __repr__(self) -> str:
         return f"<Model {self.name}: {self.spec.family}, {len(self.spec.layers)} layers, {self.engine.precision}>"
 
-    def variant(self, precision: str | None = None, cache: bool | None = None) -> "Model":
+    def variant(
+        self,
+        precision: str | None = None,
+        cache: bool | None = None,
+        chunk: int | None = None,
+        batch: int | None = None,
+        kernel: str | None = None,
+        engine: str | None = None,
+    ) -> "Model":
         """The same weights run another way; what is left out stays as it is.
 
-        precision: fp32 | fp64. cache: whether writing keeps keys and values, or computes the whole text at each step.
+        precision, engine: as in `open_model`. cache: whether writing keeps keys and values, or computes the whole text
+        at each step. chunk: most tokens at once. batch: rows of the batch that a prompt is one of. kernel: plain |
+        tiled | sdpa. Raises UsageError for what the engine cannot do.
         """
-        engine, held = self.engine, self.weights
-        if precision is not None:
-            _require(precision, tuple(PRECISIONS), "precision")
-            held = weights.in_precision(held, PRECISIONS[precision])
-            engine = ReferenceEngine(self.spec, held)
-        return replace(self, weights=held, engine=engine, cached=self.cached if cache is None else cache)
+        own = self.way
+        way = replace(
+            own,
+            engine=engine or own.engine,
+            precision=precision or own.precision,
+            kernel=kernel or own.kernel,
+            chunk=own.chunk if chunk is None else chunk,
+            batch=own.batch if batch is None else batch,
+        )
+        built = self.engine if way == self.way else choice.build(self.spec, self.weights, way).engine
+        return replace(self, engine=built, way=way, cached=self.cached if cache is None else cache)
 
     @property
     def spec(self) -> Spec:

@@ -199,5 +199,7 @@ def _exactly(array: Array, shape: tuple[int, ...]) -> Array:
 
 
 def in_precision(weights: Weights, dtype: type[np.floating]) -> Weights:
-    """The same parameters in another precision: float64 measures what float32 rounds away, and goes back exactly."""
+    """The same parameters in another precision (as they are, where they have it): float64 holds every float32."""
+    if all(array.dtype == dtype for array in weights.values()):
+        return weights
     return Weights({role: array.astype(dtype) for role, array in weights.items()}, weights.ledger)

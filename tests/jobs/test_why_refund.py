@@ -37,7 +37,7 @@ NEAR = 0.02
 @pytest.fixture(scope="module")
 def timed() -> tuple[WhyDocument, float]:
     """The document and the processor seconds that it took."""
-    model, case = real("smollm2"), Case.from_data(REFUND)
+    model, case = real("smollm2", "torch"), Case.from_data(REFUND)
     before = time.process_time()
     found = why(model, case, WhyOptions(file="refund.yaml"))
     return found, time.process_time() - before
@@ -183,7 +183,7 @@ def test_ctrl_c_before_the_answer_passes_on() -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        why(real("smollm2"), Case.from_data(REFUND), tell=stop)
+        why(real("smollm2", "torch"), Case.from_data(REFUND), tell=stop)
 
 
 def test_quick_takes_less_than_90_seconds_on_two_cores(timed: tuple[WhyDocument, float]) -> None:

@@ -10,6 +10,7 @@ from whybox.cli.options import (
     AcceptKey,
     AllowLong,
     Chat,
+    Device,
     Engine,
     EngineName,
     Json,
@@ -50,6 +51,7 @@ def next_(
     accept_key: AcceptKey = None,
     engine: Engine = EngineName.auto,
     precision: Precision = DEFAULT_PRECISION,
+    device: Device = "auto",
     threads: Threads = None,
     lang: Language = None,
     out: Out = None,
@@ -67,7 +69,7 @@ def next_(
 
     asked, form = language(lang), Form(render_next)
     form.check(out)
-    loaded = opened(model, engine, precision, accept_key, allow_long, quiet)
+    loaded = opened(model, engine, precision, device, accept_key, allow_long, quiet)
     decoding = Decoding(temperature, top_k, top_p, seed)
     wanted = Wanted(top, n, trace, decoding, asked)
     document = next_token(loaded, prompt_of(loaded, prompt, chat), wanted)

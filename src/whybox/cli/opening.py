@@ -13,12 +13,14 @@ def opened(
     name: str,
     engine: EngineName,
     precision: str,
+    device: str,
     accept_keys: list[str] | None,
     allow_long: bool,
     quiet: bool,
 ) -> Model:
     """The model; downloads are told on stderr unless quiet."""
-    return open_model(name, engine.value, precision, tuple(accept_keys or ()), allow_long, progress_for(quiet))
+    keys = tuple(accept_keys or ())
+    return open_model(name, engine.value, precision, keys, allow_long, progress_for(quiet), device)
 
 
 def prompt_of(model: Model, text: str, chat: bool) -> Prompt:

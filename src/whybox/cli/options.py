@@ -24,6 +24,7 @@ class EngineName(StrEnum):
 
     auto = "auto"
     numpy = "numpy"
+    torch = "torch"
 
 
 Model = Annotated[
@@ -37,7 +38,11 @@ Language = Annotated[
     Lang | None, typer.Option("--lang", help="Language of the report (from the locale).", show_default=False)
 ]
 Engine = Annotated[EngineName, typer.Option("--engine", help="Which engine runs the model.")]
-Precision = Annotated[str, typer.Option("--precision", metavar="fp32|fp64", help="Arithmetic of weights and sums.")]
+Precision = Annotated[
+    str,
+    typer.Option("--precision", metavar="fp32|bf16|…", help="fp32, fp64; with torch also bf16, int8, fp16 (GPU only)."),
+]
+Device = Annotated[str, typer.Option("--device", metavar="auto|cpu|cuda", help="Where the torch engine computes.")]
 Threads = Annotated[
     int | None, typer.Option("--threads", min=1, help="Processor threads (all of them).", show_default=False)
 ]

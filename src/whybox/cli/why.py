@@ -12,6 +12,7 @@ from whybox.cli.options import (
     DEFAULT_PRECISION,
     AcceptKey,
     AllowLong,
+    Device,
     Engine,
     EngineName,
     Json,
@@ -55,6 +56,7 @@ def why(
     accept_key: AcceptKey = None,
     engine: Engine = EngineName.auto,
     precision: Precision = DEFAULT_PRECISION,
+    device: Device = "auto",
     threads: Threads = None,
     lang: Language = None,
     out: Out = None,
@@ -77,7 +79,7 @@ def why(
     target = out if out is not None or json else Path(f"{_file_stem(case, question.id)}.html")
     form = Form(lambda document, console, lang: render_why(document, console, lang, str(target)), why_page)
     form.check(target)
-    loaded = opened(model, engine, precision, accept_key, allow_long, quiet)
+    loaded = opened(model, engine, precision, device, accept_key, allow_long, quiet)
     options = WhyOptions(effort, seed, asked, limit, fact, _command(), str(case or messages))
     with Runs(asked, quiet) as runs:
         document = explain(loaded, question, options, runs.announce, runs.tell)

@@ -7,7 +7,7 @@ set_to("resid_mid", 7, value, q=12)            a patched activation
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 import numpy as np
@@ -100,6 +100,21 @@ def cut(layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
 def boost(layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
     """Attention edges lifted to the strongest key of their row: select by h, q, k."""
     return _edit("scores", layers, at, Boost())
+
+
+def portion(edit: Edit, whole: range, part: range) -> Edit:
+    """The edit for a part of a run's positions: a value given row by row is cut to the rows of that part."""
+    if not isinstance(edit.action, Set | Add):
+        return edit
+    axes, chosen, value = site_axes(edit.site), dict(edit.at), edit.action.value
+    for letter in ("q", "k"):
+        if letter not in axes or (edit.site in ("scores", "pattern") and letter == "k"):
+            continue
+        axis = axes.index(letter) - len(axes)
+        selected = np.asarray(whole)[chosen_offsets(chosen.get(letter), np.asarray(whole))]
+        if value.ndim >= -axis and value.shape[axis] == len(selected) > 1:
+            value = np.compress((selected >= part.start) & (selected < part.stop), value, axis=axis)
+    return replace(edit, action=type(edit.action)(value))
 
 
 def check(edit: Edit, spec: Spec) -> None:

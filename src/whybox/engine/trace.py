@@ -26,7 +26,7 @@ Places = Mapping[str, Array]
 
 @runtime_checkable
 class LayerSlots(Protocol):
-    """One layer's keys and values, an immutable value of the engine that made it (`parts.cache.LayerCache` in NumPy)."""
+    """One layer's keys and values: an immutable value of the engine that made it."""
 
     @property
     def positions(self) -> Array: ...
@@ -177,10 +177,17 @@ def log_softmax(logits: Array) -> Array:
 class Engine(Protocol):
     """Runs token ids and returns a Trace. `tail` limits `final` and `logits` to the last rows."""
 
-    name: str
-    kernel: str
-    precision: str
-    spec: Spec
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kernel(self) -> str: ...
+
+    @property
+    def precision(self) -> str: ...
+
+    @property
+    def spec(self) -> Spec: ...
 
     def run(
         self,

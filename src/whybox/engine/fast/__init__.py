@@ -1,7 +1,18 @@
 """The fast engine (torch): same protocol, same sites, same order as the reference engine."""
 
-from whybox.engine.fast.engine import FastEngine
+from whybox.engine.fast.engine import CHUNK, FastEngine, device
 from whybox.engine.fast.kernels import Kernel
-from whybox.engine.fast.packed import Packed, Precision, pack, pack_streamed, shared_views
+from whybox.engine.fast.packed import Packed, Precision, pack, pack_streamed, require_precision, shared_views
 
-__all__ = ["FastEngine", "Kernel", "Packed", "Precision", "pack", "pack_streamed", "shared_views"]
+__all__ = [
+    "CHUNK",
+    "FastEngine",
+    "Kernel",
+    "Packed",
+    "Precision",
+    "device",
+    "pack",
+    "pack_streamed",
+    "require_precision",
+    "shared_views",
+]

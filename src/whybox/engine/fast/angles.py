@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 from jaxtyping import Float, Int
+from torch import Tensor
 
 from whybox.engine.fast.keys import NOWHERE
 from whybox.parts.position import rope_angles
 from whybox.spec import Rope
 
-Tensor = torch.Tensor
 _STEP = 256  # a table grows by at least so many positions
 
 
@@ -23,7 +23,9 @@ class AngleTables:
     device: torch.device
     _tables: dict[Rope, tuple[Tensor, Tensor]] = field(default_factory=dict)
 
-    def at(self, rope: Rope, positions: Int[np.ndarray, "n q"]) -> tuple[Float[Tensor, "n q p"], Float[Tensor, "n q p"]]:
+    def at(
+        self, rope: Rope, positions: Int[np.ndarray, "n q"]
+    ) -> tuple[Float[Tensor, "n q p"], Float[Tensor, "n q p"]]:
         """cos and sin of each row. A row that is nowhere turns like position 0: nobody sees it."""
         if positions.shape == (1, 1):
             first = int(positions[0, 0])

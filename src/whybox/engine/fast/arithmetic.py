@@ -4,11 +4,10 @@ from typing import assert_never
 
 import torch
 from jaxtyping import Float
+from torch import Tensor
 from torch.nn import functional
 
 from whybox.spec import Activation, Pairing
-
-Tensor = torch.Tensor
 
 
 def rotate(

@@ -3,24 +3,24 @@
 Every site passes through the tap. Where nobody watches scores or pattern, a fused kernel may take their place.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn.functional import rms_norm
 
 from whybox.engine.fast import kernels
 from whybox.engine.fast.arithmetic import activate, rotate
-from whybox.engine.fast.keys import LayerKeys, Part
 from whybox.engine.fast.kernels import Kernel, Sight, Sights
+from whybox.engine.fast.keys import LayerKeys, Part
 from whybox.engine.fast.packed import PackedLayer, PackedMlp, PackedMoe, linear, norm
 from whybox.engine.fast.tap import BatchTap, Places
 from whybox.errors import SiteError
 from whybox.parts.rope import plain_of
 from whybox.spec import Layout, Mlp, Moe, QkNorm, Rope
 
-Tensor = torch.Tensor
 Angles = Callable[[Rope], tuple[Tensor, Tensor]]
 Held = dict[int, Tensor]  # expert → its hidden rows
 Chosen = dict[int, tuple[Tensor, ...]]  # expert → the rows that chose it
@@ -44,13 +44,25 @@ class Batch:
     def __post_init__(self) -> None:
         self.sights = Sights(self.places.query, self.device)
 
+    def last(self, rows: int) -> "Batch":
+        """The same pass, for its last rows alone."""
+        query = self.places.query[:, -rows:]
+        lengths = [max(length - self.places.query.shape[1] + rows, 0) for length in self.places.lengths]
+        narrowed = replace(self, places=Places(query, query, lengths))
+        narrowed.kernels_used = self.kernels_used
+        return narrowed
+
 
 class Block:
-    """One layer of one pass: reads the residual stream, passes every site through the tap, returns the new stream."""
+    """One layer of one pass: reads the residual stream, passes every site through the tap, returns the new stream.
 
-    def __init__(self, packed: PackedLayer, index: int, batch: Batch) -> None:
+    needed: how many of the last rows anybody reads; of the others only keys and values are computed. None: all.
+    """
+
+    def __init__(self, packed: PackedLayer, index: int, batch: Batch, needed: int | None = None) -> None:
         self.packed, self.layer, self.attention = packed, packed.layer, packed.layer.attention
         self.index, self.batch, self.tap = index, batch, batch.tap
+        self.needed = None if self.tap.busy_in(index) else needed
 
     def run(self, x: Tensor, keys: LayerKeys) -> tuple[Tensor, LayerKeys]:
         """Where the norms stand is the layout's choice; the sublayers are the same in all."""
@@ -60,6 +72,7 @@ class Block:
         inner = layout in (Layout.SANDWICH, Layout.INNER_POST)
         attn_in = self.at("attn_in", self.norm(x, "attn_norm") if before else x)
         written, keys = self.attend(attn_in, keys)
+        x = self.last_rows(x)
         attn_out = self.at("attn_out", self.norm(written, "attn_post_norm") if inner else written)
         if layout is Layout.PARALLEL:
             return self.at("resid_post", x + attn_out + self.feed(self.norm(x, "mlp_norm"), inner)), keys
@@ -71,7 +84,8 @@ class Block:
     def attend(self, x: Tensor, keys: LayerKeys) -> tuple[Tensor, LayerKeys]:
         """Projections → position → scores → pattern → head outputs → output projection."""
         query, key, value = self.project(x)
-        query, key = self.at("query", self.qk_norm(query, self.packed.query_norm)), self.at("key", self.qk_norm(key, self.packed.key_norm))
+        query = self.at("query", self.qk_norm(query, self.packed.query_norm))
+        key = self.at("key", self.qk_norm(key, self.packed.key_norm))
         value = self.at("value", value)
         if self.attention.rope is not None:
             cos, sin = self.batch.angles(self.attention.rope)
@@ -79,6 +93,8 @@ class Block:
             query = self.at("query_pos", rotate(query, cos, sin, pairing))
             key = self.at("key_pos", rotate(key, cos, sin, pairing))
         parts, keys = keys.extend(key, value, self.batch.places.query, self.attention.window)
+        if self.needed is not None:
+            query, self.batch = self.last_rows(query), self.batch.last(self.needed)
         head_out = self.at("head_out", self.mixed(query.transpose(1, 2), parts).transpose(1, 2))
         return linear(head_out.flatten(2), self.packed.out), keys
 
@@ -89,7 +105,7 @@ class Block:
         query, key, value = heads.split([a.heads, a.kv_heads, a.kv_heads], dim=2)
         return query, key, value
 
-    def mixed(self, query: Tensor, parts: tuple[Part, ...]) -> Tensor:
+    def mixed(self, query: Tensor, parts: Sequence[Part]) -> Tensor:
         """head_out [b h q d] by the kernel that obeys this layer and shows what is watched."""
         sight = self.batch.sights.of(parts, self.attention.window)
         seen = any(self.tap.watches(site, self.index) for site in ("scores", "pattern", "sink_mass"))
@@ -100,7 +116,7 @@ class Block:
             return kernels.fused(query, parts[0], sight, bias, self.attention)
         return kernels.mix(self.pattern(query, parts, sight, bias), parts)
 
-    def pattern(self, query: Tensor, parts: tuple[Part, ...], sight: Sight, bias: Tensor | None) -> Tensor:
+    def pattern(self, query: Tensor, parts: Sequence[Part], sight: Sight, bias: Tensor | None) -> Tensor:
         """scores (scaled, capped, ALiBi) → edits and cuts → mask → softmax."""
         s = kernels.scores(query, parts, self.attention)
         s = s if bias is None else s + bias
@@ -115,7 +131,7 @@ class Block:
             self.tap.at("sink_mass", self.index, mass, places)
         return pattern
 
-    def _places_with_keys(self, parts: tuple[Part, ...]) -> Places:
+    def _places_with_keys(self, parts: Sequence[Part]) -> Places:
         """The axis k of scores and pattern: all that can be looked at, part after part."""
         mine = self.batch.places
         each = [np.broadcast_to(part.positions, (len(mine.query), part.positions.shape[1])) for part in parts]
@@ -171,6 +187,9 @@ class Block:
             return x
         whole = x.flatten(2) if self.attention.qk_norm is QkNorm.WHOLE else x
         return rms_norm(whole, gain.shape, gain, self.attention.qk_norm_eps).view(x.shape)
+
+    def last_rows(self, x: Tensor) -> Tensor:
+        return x if self.needed is None else x[:, -self.needed :]
 
     def norm(self, x: Tensor, role: str) -> Tensor:
         return norm(x, self.packed.norms[role])

@@ -1,35 +1,49 @@
 """The fast engine: the reference engine's sites in the same order, on torch tensors, with cache, batch and GPU."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn import functional
 
-from whybox.engine.edit import Edit
+from whybox.engine.edit import Edit, portion, site_axes
 from whybox.engine.fast import slots
 from whybox.engine.fast.angles import AngleTables
 from whybox.engine.fast.block import Batch, Block
-from whybox.engine.fast.keys import NOWHERE, Alone, LayerKeys
 from whybox.engine.fast.kernels import Kernel
+from whybox.engine.fast.keys import NOWHERE, Alone, LayerKeys
 from whybox.engine.fast.packed import Packed, linear, norm
-from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.fast.slots import Slots
-from whybox.engine.trace import Cache, LayerSlots, Trace, Wish
+from whybox.engine.fast.tap import BatchTap, Places
+from whybox.engine.trace import Cache, Key, LayerSlots, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, PromptError, UsageError
 from whybox.spec import LongRope, NtkRope, Spec
 
 Array = np.ndarray
-Tensor = torch.Tensor
+CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What a run keeps, and what it changes."""
+
+    see: tuple[Wish, ...] = ()
+    edits: tuple[Edit, ...] = ()
 
 
 @dataclass(eq=False)
 class FastEngine:
-    """Runs packed weights. attention: the kernel where nobody watches; `kernel` says the same in words."""
+    """Runs packed weights. attention: the kernel where nobody watches; `kernel` says the same in words.
+
+    chunk: most tokens that go through the layers at once.
+    """
 
     packed: Packed
     attention: Kernel = Kernel.SDPA
+    chunk: int = CHUNK
+    neighbours: int = 1
     name: str = field(default="torch", init=False)
     _angles: dict[int | None, AngleTables] = field(default_factory=dict, init=False)
 
@@ -56,11 +70,21 @@ class FastEngine:
         """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site."""
         wishes, before = tuple(see), cache or self.fresh_cache(len(ids))
         with torch.inference_mode():
-            tap = BatchTap(self.spec, wishes, (tuple(edits),))
-            trace = self._pass(ids, tap, before, tail)
+            trace = self._run(ids, Watch(wishes, tuple(edits)), before, tail)
             if not np.isfinite(trace.logits).all():
                 self._locate_non_finite(ids, edits, before, tail)
         return trace
+
+    def _run(self, ids: Sequence[int], watch: Watch, cache: Cache, tail: int | None) -> Trace:
+        """Chunk by chunk, so that memory follows the chunk."""
+        size = len(ids) if needs_one_piece(watch, cache, self.spec) else self.chunk
+        whole, pieces = range(cache.seen, cache.seen + len(ids)), []
+        for part in chunks(whole, max(size, 1)):
+            tap = BatchTap(self.spec, watch.see, (tuple(portion(edit, whole, part) for edit in watch.edits),))
+            read = max(min(part.stop - whole.stop + (tail or len(ids)), len(part)), 0)
+            pieces.append(self._pass(ids[part.start - whole.start : part.stop - whole.start], tap, cache, read))
+            cache = pieces[-1].cache
+        return replace(joined(pieces), edits=watch.edits)
 
     def fresh_cache(self, length: int) -> Cache:
         """A cache that has seen nothing; `length` (the whole run's) settles length-dependent RoPE, and the room."""
@@ -78,27 +102,28 @@ class FastEngine:
 
     def _locate_non_finite(self, ids: Sequence[int], edits: Sequence[Edit], cache: Cache, tail: int | None) -> None:
         watching = BatchTap(self.spec, (), (tuple(edits),), strict=True)
-        self._pass(ids, watching, cache, tail)
+        self._pass(ids, watching, cache, tail or len(ids))
         raise NonFiniteError("logits", None, cache.seen + len(ids) - 1, watching.largest)
 
-    def _pass(self, ids: Sequence[int], tap: BatchTap, cache: Cache, tail: int | None) -> Trace:
+    def _pass(self, ids: Sequence[int], tap: BatchTap, cache: Cache, read: int) -> Trace:
+        """One chunk; logits for its last `read` rows."""
         positions = cache.seen + np.arange(len(ids))[None]
         batch = self.batch(positions, (len(ids),), tap, cache.rope_length)
         x = self.embed(torch.tensor([ids]), batch)
         x, keys = self.through(x, batch, [Alone(own(layer)) for layer in cache.layers])
-        rows = range(int(positions[0, 0]) + max(len(ids) - (tail or len(ids)), 0), int(positions[0, -1]) + 1)
-        last = Places(positions[:, len(ids) - len(rows) :], positions[:, len(ids) - len(rows) :], (len(rows),))
-        logits = self.head(x[:, len(ids) - len(rows) :], tap, last)
+        end = cache.seen + len(ids)
+        rows = np.arange(end - read, end)[None]
+        logits = self.head(x[:, x.shape[1] - read :], tap, Places(rows, rows, (read,)))
         return Trace(
             spec=self.spec,
             ids=tuple(int(i) for i in ids),
             start=cache.seen,
-            sites={key: pieces[0] for key, pieces in tap.kept[0].items()},
+            sites=tap.kept[0],
             logits=as_numpy(logits[0]),
-            rows=rows,
+            rows=range(end - read, end),
             edits=tuple(tap.edits[0]),
             changed=tuple(tap.changed[0]),
-            cache=Cache(tuple(key.slots for key in keys if isinstance(key, Alone)), int(positions[0, -1]) + 1, cache.rope_length),
+            cache=Cache(tuple(key.slots for key in keys if isinstance(key, Alone)), end, cache.rope_length),
             engine=self.name,
             precision=self.precision,
             kernel=self.kernel_of(batch),
@@ -149,12 +174,16 @@ class FastEngine:
         return torch.from_numpy(np.minimum(positions, last) + offset).to(self.packed.device)
 
     def through(
-        self, x: Tensor, batch: Batch, keys: Sequence[LayerKeys], first: int = 0
+        self, x: Tensor, batch: Batch, keys: Sequence[LayerKeys], first: int = 0, needed: int | None = None
     ) -> tuple[Tensor, list[LayerKeys]]:
-        """The residual stream [b q c] through the layers from `first` on, with what their keys became."""
-        grown = list(keys[:first])
-        for index in range(first, len(self.spec.layers)):
-            x, more = Block(self.packed.layers[index], index, batch).run(x, keys[index])
+        """The residual stream [b q c] through the layers from `first` on, with what their keys became.
+
+        needed: how many of the last rows are read behind the last layer (at least one is computed); None: all.
+        """
+        grown, last = list(keys[:first]), len(self.spec.layers) - 1
+        for index in range(first, last + 1):
+            rows = None if needed is None or index < last else min(max(needed, 1), x.shape[1])
+            x, more = Block(self.packed.layers[index], index, batch, rows).run(x, keys[index])
             grown.append(more)
         return x, grown
 
@@ -177,6 +206,69 @@ class FastEngine:
         if len(other) == len(batch.kernels_used):
             return f"{Kernel.PLAIN.value} attention on {self.packed.device.type}"
         return f"{self.kernel}, plain in layers {', '.join(map(str, other))}"
+
+
+def device(name: str) -> torch.device:
+    """`auto` is the GPU where there is one. UsageError for a device that torch does not see."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        found = torch.device(name)
+    except RuntimeError:
+        raise UsageError(f"device {name!r} is not known", "available: auto, cpu, cuda, cuda:N") from None
+    if found.type == "cuda" and not torch.cuda.is_available():
+        raise UsageError("device 'cuda' is not available: torch sees no GPU here", "use --device cpu")
+    if found.type not in ("cpu", "cuda"):
+        raise UsageError(f"device {name!r} is not supported", "available: auto, cpu, cuda, cuda:N")
+    return found
+
+
+def chunks(whole: range, size: int) -> list[range]:
+    """A run's positions in consecutive parts."""
+    return [range(start, min(start + size, whole.stop)) for start in range(whole.start, whole.stop, size)]
+
+
+def joined(pieces: Sequence[Trace]) -> Trace:
+    """The traces of consecutive chunks as one."""
+    first, last = pieces[0], pieces[-1]
+    if len(pieces) == 1:
+        return first
+    return replace(
+        last,
+        ids=tuple(token for piece in pieces for token in piece.ids),
+        start=first.start,
+        sites={
+            key: _site([(piece.end, piece.sites[key]) for piece in pieces if key in piece.sites], key)
+            for key in last.sites
+        },
+        logits=np.concatenate([piece.logits for piece in pieces]),
+        rows=range(last.rows.stop - sum(len(piece.rows) for piece in pieces), last.rows.stop),
+        changed=tuple(map(any, zip(*(piece.changed for piece in pieces), strict=True))),
+        kernel=", then ".join(dict.fromkeys(piece.kernel for piece in pieces)),
+    )
+
+
+def needs_one_piece(watch: Watch, cache: Cache, spec: Spec) -> bool:
+    """Raw scores of keys that come later exist in one piece only; so do patterns over slots with gaps."""
+    sites = {site for site, _ in wanted(watch.see, spec)}
+    gaps = any(len(slots) and np.ptp(slots.positions) + 1 != len(slots) for slots in cache.layers)
+    return "scores" in sites or ("pattern" in sites and gaps)
+
+
+def _site(pieces: Sequence[tuple[int, Array]], key: Key) -> Array:
+    """Along the rows. A pattern has weight 0 on keys that came later, and on those that left through the window.
+
+    pieces: (position behind the last row, value) of each chunk.
+    """
+    arrays = [value for _, value in pieces]
+    if key[0] == "pattern":
+        first, stop = min(end - value.shape[-1] for end, value in pieces), pieces[-1][0]
+        beside = [(end - value.shape[-1] - first, stop - end) for end, value in pieces]
+        arrays = [np.pad(value, ((0, 0), (0, 0), both)) for value, both in zip(arrays, beside, strict=True)]
+    axis = next(i for i, letter in enumerate(site_axes(key[0])) if letter in ("q", "k"))
+    whole = np.concatenate(arrays, axis=axis)
+    whole.flags.writeable = False
+    return whole
 
 
 def own(layer: LayerSlots) -> Slots:

@@ -12,12 +12,11 @@ from functools import cached_property
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
+from torch import Tensor
 from torch.nn import functional
 
 from whybox.engine.fast.keys import Part
 from whybox.spec import Attention
-
-Tensor = torch.Tensor
 
 
 class Kernel(StrEnum):
@@ -59,7 +58,8 @@ class Sight:
         if self.everything:
             return None
         if self.triangle:
-            return torch.ones(self.query.shape[1], self.query.shape[1], dtype=torch.bool, device=self.device).tril()[None]
+            rows = self.query.shape[1]
+            return torch.ones(1, rows, rows, dtype=torch.bool, device=self.device).tril()
         seen = np.concatenate([self._part(part) for part in self.key], axis=-1)
         return torch.from_numpy(seen).to(self.device)
 

@@ -9,6 +9,7 @@ from typing import assert_never
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from whybox.engine.edit import Action, Add, Boost, Cut, Edit, Scale, Set, Zero, check, chosen_offsets, site_axes
 from whybox.engine.trace import OVERFLOW, Key, Wish, wanted
@@ -16,7 +17,6 @@ from whybox.errors import NonFiniteError, SiteError
 from whybox.spec import Spec
 
 Array = np.ndarray
-Tensor = torch.Tensor
 Index = tuple[slice | Tensor, ...]
 
 
@@ -48,7 +48,7 @@ class BatchTap:
     see: Iterable[Wish]
     edits: Sequence[Sequence[Edit]]
     strict: bool = False
-    kept: list[dict[Key, list[Array]]] = field(init=False)
+    kept: list[dict[Key, Array]] = field(init=False)
     changed: list[list[bool]] = field(init=False)
     largest: str = "nothing"
 
@@ -63,6 +63,10 @@ class BatchTap:
 
     def watches(self, site: str, layer: int | None) -> bool:
         return self.strict or (site, layer) in self._wanted or (site, layer) in self._edited
+
+    def busy_in(self, layer: int) -> bool:
+        """Whether any site of a layer is watched."""
+        return self.strict or any(index == layer for _, index in (*self._wanted, *self._edited))
 
     def edits_at(self, site: str, layer: int | None) -> bool:
         return (site, layer) in self._edited
@@ -107,7 +111,7 @@ class BatchTap:
             kept_as = cut.dtype if cut.dtype is torch.float64 else torch.float32
             array = cut.to("cpu", kept_as, copy=True).numpy()
             array.flags.writeable = False
-            kept.setdefault((site, layer), []).append(array)
+            kept[site, layer] = array
 
     def _require_finite(self, site: str, layer: int | None, value: Tensor, places: Places) -> None:
         finite = torch.isfinite(value)
@@ -115,7 +119,7 @@ class BatchTap:
         if bool(bad.any()):
             axes = site_axes(site, None if layer is None else self.spec.layers[layer].mlp)
             axis = next(i for i, letter in enumerate(axes) if letter in ("q", "k"))
-            row, *rest = (int(i) for i in torch.nonzero(bad)[0])
+            row = int(torch.nonzero(bad)[0, 0])
             offsets = torch.nonzero(bad[row].movedim(axis, 0).flatten(1).any(dim=1))
             position = int(places.of(row)[axes[axis]][int(offsets[0])])
             raise NonFiniteError(site, layer, position, self.largest, OVERFLOW)

@@ -1,0 +1,108 @@
+"""Which engine runs a model, and how: chosen once, from what is asked for and what is installed."""
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Literal
+
+import numpy as np
+
+from whybox import weights as ledger
+from whybox.engine.reference import ReferenceEngine
+from whybox.engine.trace import Engine
+from whybox.errors import UsageError
+from whybox.spec import Spec
+from whybox.weights import Weights
+
+NUMPY_PRECISIONS: dict[str, type[np.floating]] = {"fp32": np.float32, "fp64": np.float64}
+TORCH_PRECISIONS = ("fp32", "fp64", "bf16", "fp16", "int8")
+KERNELS = ("sdpa", "tiled", "plain")
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to run weights. What is None is the engine's own choice.
+
+    engine: auto (torch where it is installed, else numpy) | numpy | torch. kernel: how attention is computed.
+    chunk: most tokens that go through the layers at once. batch: a prompt is one of so many rows, of unlike lengths.
+    """
+
+    engine: str = "auto"
+    precision: str = "fp32"
+    device: str = "auto"
+    kernel: str | None = None
+    chunk: int | None = None
+    batch: int = 1
+
+
+NUMPY = Way("numpy")
+
+
+def resolve(engine: str) -> Literal["numpy", "torch"]:
+    """The engine that a name stands for. UsageError for an unknown name, or torch where it is not installed."""
+    match engine:
+        case "numpy":
+            return "numpy"
+        case "auto":
+            return "torch" if find_spec("torch") else "numpy"
+        case "torch" if find_spec("torch"):
+            return "torch"
+        case "torch":
+            raise UsageError("engine 'torch' needs torch, which is not installed", "pip install 'whybox[torch]'")
+        case _:
+            raise UsageError(f"engine {engine!r} is not available", "available: auto, numpy, torch")
+
+
+@dataclass(frozen=True)
+class Built:
+    """An engine and the role arrays that go with it: views of what the engine holds, where that saves memory."""
+
+    engine: Engine
+    weights: Weights
+
+
+def require_possible(way: Way) -> None:
+    """UsageError names what the engine cannot do, and what it can; to be asked before anything is loaded."""
+    if resolve(way.engine) == "torch":
+        _among(way.precision, TORCH_PRECISIONS, "precision")
+        _among(way.kernel or "sdpa", KERNELS, "kernel")
+        _at_least_one(1 if way.chunk is None else way.chunk, "chunk")
+        _at_least_one(way.batch, "batch")
+        return _require_device(way)
+    _among(way.precision, tuple(NUMPY_PRECISIONS), "precision", "with numpy; torch knows bf16 and int8 as well")
+    _among(way.kernel or "plain", ("plain",), "kernel", "with numpy; torch knows sdpa and tiled as well")
+    _among(way.device, ("auto", "cpu"), "device", "with numpy")
+    if way.chunk is not None or way.batch != 1:
+        raise UsageError("the numpy engine runs one prompt, in one piece", "torch knows chunks and batches")
+    return None
+
+
+def build(spec: Spec, weights: Weights, way: Way) -> Built:
+    """An engine that runs the weights in that way."""
+    require_possible(way)
+    if resolve(way.engine) == "torch":
+        return _fast(spec, weights, way)
+    return Built(ReferenceEngine(spec, ledger.in_precision(weights, NUMPY_PRECISIONS[way.precision])), weights)
+
+
+def _require_device(way: Way) -> None:
+    from whybox.engine import fast
+
+    fast.require_precision(fast.Precision(way.precision), fast.device(way.device))
+
+
+def _fast(spec: Spec, weights: Weights, way: Way) -> Built:
+    from whybox.engine import fast
+
+    packed = fast.pack(spec, weights, fast.Precision(way.precision), fast.device(way.device))
+    engine = fast.FastEngine(packed, fast.Kernel(way.kernel or "sdpa"), way.chunk or fast.CHUNK, way.batch)
+    return Built(engine, fast.shared_views(packed, weights))
+
+
+def _among(value: str, known: tuple[str, ...], what: str, whose: str = "") -> None:
+    if value not in known:
+        raise UsageError(f"{what} {value!r} is not available", f"available: {', '.join(known)} {whose}".rstrip())
+
+
+def _at_least_one(value: int, what: str) -> None:
+    if value < 1:
+        raise UsageError(f"{what}: expected at least 1, found {value}")
