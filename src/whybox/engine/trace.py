@@ -80,6 +80,11 @@ class Trace:
         """Position after the last token."""
         return self.start + len(self.ids)
 
+    @property
+    def rope_length(self) -> int:
+        """Tokens of the whole run for which length-dependent RoPE was chosen."""
+        return self.cache.rope_length
+
     def log_probs(self, row: int = -1) -> Array:
         """Log-probabilities [v] of the next token at one of the computed rows (default: the last), float64."""
         return log_softmax(self.logits[row])
@@ -248,6 +253,10 @@ class Change:
     edits: tuple[Edit, ...] = ()
     ids: tuple[int, ...] | None = None
     continuation: tuple[int, ...] = ()
+
+    def text(self, base: tuple[int, ...]) -> tuple[int, ...]:
+        """The ids that its run feeds, given those of the base run."""
+        return (base if self.ids is None else self.ids) + self.continuation
 
 
 Read = Callable[[Trace], float | Array]
