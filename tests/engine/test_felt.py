@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tests.engine.random_models import IDS, engine, spec
-from whybox.engine.edit import Edit, add, boost, cut, scale, set_to, site_axes, zero
+from whybox.engine.edit import Edit, Index, add, boost, cut, scale, set_to, site_axes, zero
 from whybox.engine.felt import Felt, first_felt, rope_length
 from whybox.engine.reference import ReferenceEngine
 from whybox.engine.trace import Change, Trace
@@ -18,6 +18,7 @@ from whybox.parts.mask import visible
 from whybox.sites import sites_of
 from whybox.spec import Activation, LongRope, Moe, NtkRope, PlainRope, Spec
 
+Recipe = tuple[Callable[..., Edit], tuple[object, ...], dict[str, Index]]
 LENGTH, LAYERS = len(IDS), 3
 NTK = NtkRope(PlainRope(100.0, 4), factor=4.0, original=11)
 LONG = LongRope(PlainRope(100.0, 4), (1.0, 1.0), (2.0, 3.0), original=12, magnitude=1.1)
@@ -85,16 +86,21 @@ layers = st.one_of(st.none(), st.integers(0, LAYERS - 1), st.lists(st.integers(0
 
 
 @st.composite
-def edits(draw: st.DrawFn, of: Spec) -> Edit:
+def recipes(draw: st.DrawFn, of: Spec) -> Recipe:
+    """Maker, layers and selection of an edit: built in the test, where signatures may be checked."""
     site = draw(st.sampled_from(sites_of(of)))
     axes = [letter for letter in site.axes.split() if letter in "qk"]
     at = {letter: draw(indices) for letter in axes if draw(st.booleans())}
     if "h" in site.axes.split() and draw(st.booleans()):
         at["h"] = draw(st.integers(0, 5))
-    where = draw(layers) if site.per_layer else None
+    where = (draw(layers),) if site.per_layer else (None,)
     if site.name == "scores" and draw(st.booleans()):
-        return cut(where, **at) if draw(st.booleans()) else boost(where, **at)
-    return MAKERS[draw(st.integers(0, 3))](site.name, where, **at)
+        return (cut, boost)[draw(st.integers(0, 1))], where, at
+    return MAKERS[draw(st.integers(0, 3))], (site.name, *where), at
+
+
+def made(recipes: list[Recipe]) -> tuple[Edit, ...]:
+    return tuple(maker(*arguments, **at) for maker, arguments, at in recipes)
 
 
 def _scale(site: str, where: object, **at: object) -> Edit:
@@ -110,7 +116,6 @@ def _add(site: str, where: object, **at: object) -> Edit:
 
 
 MAKERS: list[Callable[..., Edit]] = [zero, _scale, _set, _add]
-
 tokens = st.integers(0, 18)
 texts = st.one_of(
     st.none(),
@@ -121,19 +126,14 @@ texts = st.one_of(
 )
 
 
-@st.composite
-def changes(draw: st.DrawFn, of: Spec) -> Change:
-    chosen = tuple(draw(st.lists(edits(of), max_size=2)))
-    return Change(chosen, draw(texts), tuple(draw(st.lists(tokens, max_size=2))))
-
-
 @settings(max_examples=400, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_nothing_before_and_below_is_altered(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(list(SPECS)))
     model = ENGINES[name]
-    held = tuple(data.draw(st.lists(edits(model.spec), max_size=1)))
-    change = data.draw(changes(model.spec))
+    held = made(data.draw(st.lists(recipes(model.spec), max_size=1)))
+    chosen = made(data.draw(st.lists(recipes(model.spec), max_size=2)))
+    change = Change(chosen, data.draw(texts), data.draw(st.lists(tokens, max_size=2).map(tuple)))
     try:
         base = base_run(model, held)
         changed = changed_run(model, base, change)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 from hypothesis import given
@@ -117,16 +117,13 @@ def test_every_change_runs_once_within_the_room(tasks: list[Task], room: int) ->
 def test_no_other_cut_of_the_row_is_cheaper(layers: dict[tuple[int, int], int], room: int, launch: int) -> None:
     tasks = [Task(layer, *span) for span, layer in layers.items()]
     ordered = sorted(tasks, key=lambda task: (task.start, task.end))
-    cheapest = min(
-        sum(cost(part, 7, launch) for part in parts)
-        for count in range(len(tasks))
-        for places in combinations(range(1, len(tasks)), count)
-        if all(len(part) == 1 or rows(part) <= room for part in (parts := _cut(ordered, places)))
-    )
+    every = [_cut(ordered, places) for n in range(len(tasks)) for places in combinations(range(1, len(tasks)), n)]
+    fitting = [parts for parts in every if all(len(part) == 1 or rows(part) <= room for part in parts)]
+    cheapest = min(sum(cost(part, 7, launch) for part in parts) for parts in fitting)
     found = [[tasks[member] for member in batch] for batch in batches(tasks, 7, room, launch)]
     assert sum(cost(batch, 7, launch) for batch in found) == cheapest
 
 
 def _cut(tasks: list[Task], places: tuple[int, ...]) -> list[list[Task]]:
     ends = (0, *places, len(tasks))
-    return [tasks[start:end] for start, end in zip(ends, ends[1:], strict=False)]
+    return [tasks[start:end] for start, end in pairwise(ends)]
