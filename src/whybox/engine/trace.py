@@ -89,6 +89,10 @@ class Trace:
         """Log-probabilities [v] of the next token at one of the computed rows (default: the last), float64."""
         return log_softmax(self.logits[row])
 
+    def constant(self, values: Array) -> Array:
+        """Given numbers in the kind of this run's own arrays, so that a read can reckon with both."""
+        return values
+
     def next(self, count: int = 10) -> list[tuple[str, float]]:
         """The `count` most probable next tokens as (label, probability)."""
         return [(self.label(i), probability) for i, probability in self.next_ids(count)]
@@ -177,6 +181,11 @@ class Engine(Protocol):
     def fresh_cache(self, length: int) -> Cache: ...
 
     def unembed(self, residual: Array) -> Array: ...
+
+    def counterfactuals(
+        self, base: Trace, changes: Sequence["Change"], see: Iterable[Wish] = ()
+    ) -> Iterator[tuple[int, Trace]]:
+        """The run of each change, with its index, once each and in any order. The base run's edits hold in all."""
 
 
 @dataclass
