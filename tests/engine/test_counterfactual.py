@@ -88,7 +88,8 @@ def test_the_floor_is_the_largest_difference_from_a_fresh_run() -> None:
     base = MODEL.run(IDS)
     found = sweep(model, base, CHANGES, logit_difference(18, 0))
     sound = sweep(MODEL, base, CHANGES, logit_difference(18, 0))
-    np.testing.assert_allclose(np.subtract(found, sound), 1e-3, atol=1e-12)
+    off = [float(value) - float(right) for value, right in zip(found, sound, strict=True)]
+    np.testing.assert_allclose(off, 1e-3, atol=1e-12)
     assert found.floor == pytest.approx(1e-3, abs=1e-9)
     assert sweep(model, base, CHANGES[:2], logits_at()).floor == pytest.approx(1e-3, abs=1e-9)
 

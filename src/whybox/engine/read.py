@@ -1,8 +1,8 @@
 """What is read from a run: small callables that show what they are, for sweeps and for gradients.
 
 Rows are named by absolute position; a negative row counts from the end, −1 being the last. They ask of a run no more
-than `Readable`, and reckon by indexing, sums, products and differences alone, so that a run whose logits carry gradients
-is read alike.
+than `Readable`, and reckon by indexing, sums, products and differences alone: a run whose logits carry gradients is
+read alike.
 """
 
 from collections.abc import Callable, Sequence
