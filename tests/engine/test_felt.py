@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.engine.random_models import IDS, engine, spec
 from whybox.engine.edit import Edit, Index, add, boost, cut, scale, set_to, site_axes, zero
-from whybox.engine.felt import Felt, first_felt, rope_length
+from whybox.engine.felt import Felt, first_felt, from_row, rope_length
 from whybox.engine.reference import ReferenceEngine
 from whybox.engine.trace import Change, Trace
 from whybox.errors import SiteError
@@ -251,3 +251,24 @@ def test_a_held_edit_that_reads_ahead_feels_what_changes_later() -> None:
     assert first_felt(change, base_run(model, behind)) == Felt(0, 9)
     base = base_run(model, ahead)
     assert differences(base, changed_run(model, base, change))[1, 4] > 0
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        set_to("resid_mid", np.random.default_rng(0).normal(size=(LENGTH, 13)), 1),
+        add("head_out", np.random.default_rng(1).normal(size=(4, 1, 4)), 1, q=(3, 6, 8, 10), h=2),
+        add("value", np.random.default_rng(2).normal(size=(8, 2, 4)), k=slice(4, None)),
+        add("scores", np.random.default_rng(3).normal(size=(6, LENGTH, LENGTH)), 1),
+        add("mlp_out", np.random.default_rng(4).normal(size=13), 1),
+        add("mlp_out", np.random.default_rng(5).normal(size=(1, 13)), 1, q=9),
+        zero("mlp_out", 1, q=slice(2, 9)),
+    ],
+    ids=lambda edit: edit.site,
+)
+def test_an_edit_of_all_rows_serves_a_run_of_the_later_ones(edit: Edit) -> None:
+    model, start = ENGINES["plain"], 7
+    whole = run(model, IDS, (edit,), LENGTH)
+    cache = replace(whole.cache, layers=tuple(layer.crop(start) for layer in whole.cache.layers), seen=start)
+    later = model.run(IDS[start:], ["resid_post"], [from_row(edit, start, LENGTH, model.spec)], cache)
+    np.testing.assert_allclose(later.logits, whole.logits[start:], atol=1e-12)

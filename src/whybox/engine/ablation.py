@@ -27,7 +27,7 @@ DRAWS = 16  # runs that a resampled effect's mean and spread rest on
 
 @dataclass(frozen=True, eq=False)
 class Donor:
-    """A run that values come from. rows: for each ablated row, in order, the one of this run; None: the same ones."""
+    """A run that values come from. rows: for each ablated row, in rising order, that of this run; None: the same."""
 
     trace: Trace
     rows: tuple[int, ...] | None = None

@@ -9,14 +9,14 @@ query cannot see, and RoPE whose frequencies depend on the length of the run.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import takewhile
 from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from whybox.engine.edit import Add, Edit, Index, Set, selected
+from whybox.engine.edit import Add, Edit, Index, Set, selected, site_axes
 from whybox.engine.trace import Change
 from whybox.parts.rope import frequencies
 from whybox.sites import BY_NAME
@@ -79,6 +79,21 @@ def rope_length(ids: Ids, base: Base) -> int:
 def common(a: Sequence[int], b: Sequence[int]) -> int:
     """Length of the longest common prefix."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
+
+
+def from_row(edit: Edit, start: int, length: int, spec: Spec) -> Edit:
+    """The edit for a run of rows start … length − 1 alone: a value given row by row keeps those of its later rows."""
+    if not isinstance(edit.action, Set | Add):
+        return edit
+    given = edit.action.value
+    mlp = spec.layers[edit.layers[0] if edit.layers else 0].mlp
+    axes = site_axes(edit.site, mlp)
+    letter = "q" if "q" in axes else "k"
+    axis = axes.index(letter) - len(axes)  # from the right, as shapes are broadcast
+    if given.ndim < -axis or given.shape[axis] == 1:
+        return edit
+    rows = selected(dict(edit.at).get(letter), np.arange(length))
+    return replace(edit, action=type(edit.action)(given.take(np.flatnonzero(rows >= start), axis)))
 
 
 def _by_text(ids: Ids, base: Base) -> Iterator[Felt]:
