@@ -10,6 +10,7 @@ import numpy as np
 from whybox import families, library, weights
 from whybox.engine import choice
 from whybox.engine.choice import NUMPY, Way
+from whybox.engine.counterfactual import Swept, fresh_run, sweep
 from whybox.engine.edit import Edit, require_places
 from whybox.engine.sampling import GREEDY, Decoding, choose
 from whybox.engine.trace import Change, Engine, Trace, Wish, log_softmax
@@ -225,17 +226,30 @@ class Model:
         return joining.join(self.tokenizer, prompt, answer)
 
     def sweep(
-        self, trace: Trace, changes: Iterable[Change], read: Callable[[Trace], float | Array]
-    ) -> list[float | Array]:
-        """`read` of each counterfactual run: the base run's ids and edits, changed. One run per change."""
-        return [read(self.changed(trace, change)) for change in changes]
+        self,
+        trace: Trace,
+        changes: Iterable[Change],
+        read: Callable[[Trace], float | Array],
+        see: Iterable[Wish] = (),
+    ) -> Swept:
+        """`read` of each counterfactual: the base run's ids and edits, changed. The engine makes them its fastest way.
 
-    def changed(self, trace: Trace, change: Change) -> Trace:
-        """One counterfactual run."""
-        ids = (trace.ids if change.ids is None else change.ids) + change.continuation
-        self.require_fits(len(ids))
-        tail = None if change.ids is not None else len(trace.rows) + len(change.continuation)
-        return replace(self.engine.run(ids, (), (*trace.edits, *change.edits), tail=tail), label=trace.label)
+        see: sites that the read wants. `Swept.floor` measures how far the reads are from those of fresh runs.
+        """
+        chosen = tuple(changes)
+        for change in chosen:
+            self._require_possible(trace, change)
+        return sweep(self.engine, trace, chosen, lambda run: read(replace(run, label=trace.label)), see)
+
+    def changed(self, trace: Trace, change: Change, see: Iterable[Wish] = ()) -> Trace:
+        """One counterfactual, as a fresh run."""
+        self._require_possible(trace, change)
+        return replace(fresh_run(self.engine, trace, change, see), label=trace.label)
+
+    def _require_possible(self, trace: Trace, change: Change) -> None:
+        length = len(change.text(trace.ids))
+        self.require_fits(length)
+        require_places(change.edits, length)
 
 
 def scored(trace: Trace, ids: Sequence[int], start: int) -> Scored:

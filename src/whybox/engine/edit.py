@@ -102,19 +102,19 @@ def boost(layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
     return _edit("scores", layers, at, Boost())
 
 
-def portion(edit: Edit, whole: range, part: range) -> Edit:
-    """The edit for a part of a run's positions: a value given row by row is cut to the rows of that part."""
+def portion(edit: Edit, whole: range, part: range, spec: Spec) -> Edit:
+    """The edit for a part of a run's positions: a value given row by row keeps those of that part."""
     if not isinstance(edit.action, Set | Add):
         return edit
-    axes, chosen, value = site_axes(edit.site), dict(edit.at), edit.action.value
-    for letter in ("q", "k"):
-        if letter not in axes or (edit.site in ("scores", "pattern") and letter == "k"):
-            continue
-        axis = axes.index(letter) - len(axes)
-        selected = np.asarray(whole)[chosen_offsets(chosen.get(letter), np.asarray(whole))]
-        if value.ndim >= -axis and value.shape[axis] == len(selected) > 1:
-            value = np.compress((selected >= part.start) & (selected < part.stop), value, axis=axis)
-    return replace(edit, action=type(edit.action)(value))
+    given = edit.action.value
+    axes = site_axes(edit.site, spec.layers[edit.layers[0] if edit.layers else 0].mlp)
+    letter = "q" if "q" in axes else "k"
+    axis = axes.index(letter) - len(axes)  # from the right, as shapes are broadcast
+    if given.ndim < -axis or given.shape[axis] == 1:
+        return edit
+    rows = np.asarray(whole)[selected(dict(edit.at).get(letter), np.asarray(whole))]
+    kept = np.flatnonzero((rows >= part.start) & (rows < part.stop))
+    return replace(edit, action=type(edit.action)(given.take(kept, axis)))
 
 
 def check(edit: Edit, spec: Spec) -> None:
@@ -160,7 +160,7 @@ def apply(
     axes: the letters of `value`'s axes. places: absolute positions of the rows of q and k. visible: [q k], for boosts.
     """
     chosen = dict(edit.at)
-    parts = [chosen_offsets(chosen.get(a), places.get(a, np.arange(n))) for a, n in zip(axes, value.shape, strict=True)]
+    parts = [selected(chosen.get(a), places.get(a, np.arange(n))) for a, n in zip(axes, value.shape, strict=True)]
     if any(part.size == 0 for part in parts):
         return value, False
     where = np.ix_(*parts)
@@ -217,7 +217,7 @@ def _fitted(given: Array, before: Array) -> Array:
         raise SiteError(f"a value of shape {given.shape} does not fit the selected {before.shape}") from None
 
 
-def chosen_offsets(index: Index | None, places: Array) -> Array:
+def selected(index: Index | None, places: Array) -> Array:
     """Offsets on an axis whose absolute index is selected (all of them when nothing is)."""
     match index:
         case None:

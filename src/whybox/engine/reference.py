@@ -1,11 +1,12 @@
 """The reference engine: NumPy, one sequence, built from `parts/`, every site in order. Slow and obvious on purpose."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
+from whybox.engine.counterfactual import fresh_runs
 from whybox.engine.edit import Edit
-from whybox.engine.trace import Cache, LayerSlots, Tap, Trace, Wish
+from whybox.engine.trace import Cache, Change, LayerSlots, Tap, Trace, Wish
 from whybox.errors import NonFiniteError, SiteError, UsageError
 from whybox.parts import cache as caches
 from whybox.parts.attention import as_heads, mix, project_out, shaped_scores, soft_cap
@@ -53,6 +54,12 @@ class ReferenceEngine:
             if not np.isfinite(trace.logits).all():
                 self._locate_non_finite(ids, edits, cache, tail)
         return trace
+
+    def counterfactuals(
+        self, base: Trace, changes: Sequence[Change], see: Iterable[Wish] = ()
+    ) -> Iterator[tuple[int, Trace]]:
+        """A whole run for each change, in order."""
+        return fresh_runs(self, base, changes, see)
 
     def unembed(self, residual: Array) -> Array:
         """Logits [q v] that a residual stream [q c] would give if it were the last layer's."""

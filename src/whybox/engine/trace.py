@@ -102,9 +102,18 @@ class Trace:
         """Position after the last token."""
         return self.start + len(self.ids)
 
+    @property
+    def rope_length(self) -> int:
+        """Tokens of the whole run for which length-dependent RoPE was chosen."""
+        return self.cache.rope_length
+
     def log_probs(self, row: int = -1) -> Array:
         """Log-probabilities [v] of the next token at one of the computed rows (default: the last), float64."""
         return log_softmax(self.logits[row])
+
+    def constant(self, values: Array) -> Array:
+        """Given numbers in the kind of this run's own arrays, so that a read can reckon with both."""
+        return values
 
     def next(self, count: int = 10) -> list[tuple[str, float]]:
         """The `count` most probable next tokens as (label, probability)."""
@@ -202,6 +211,11 @@ class Engine(Protocol):
 
     def unembed(self, residual: Array) -> Array: ...
 
+    def counterfactuals(
+        self, base: Trace, changes: Sequence["Change"], see: Iterable[Wish] = ()
+    ) -> Iterator[tuple[int, Trace]]:
+        """The run of each change, with its index, once each and in any order. The base run's edits hold in all."""
+
 
 @dataclass
 class Tap:
@@ -277,6 +291,10 @@ class Change:
     edits: tuple[Edit, ...] = ()
     ids: tuple[int, ...] | None = None
     continuation: tuple[int, ...] = ()
+
+    def text(self, base: tuple[int, ...]) -> tuple[int, ...]:
+        """The ids that its run feeds, given those of the base run."""
+        return (base if self.ids is None else self.ids) + self.continuation
 
 
 Read = Callable[[Trace], float | Array]

@@ -1,6 +1,6 @@
 """The fast engine: the reference engine's sites in the same order, on torch tensors, with cache, batch and GPU."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from whybox.engine.counterfactual import fresh_runs
 from whybox.engine.edit import Edit, portion, site_axes
 from whybox.engine.fast import slots
 from whybox.engine.fast.angles import AngleTables
@@ -17,7 +18,7 @@ from whybox.engine.fast.keys import NOWHERE, Alone, LayerKeys
 from whybox.engine.fast.packed import Packed, linear, norm
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
-from whybox.engine.trace import Cache, Key, LayerSlots, Trace, Wish, wanted
+from whybox.engine.trace import Cache, Change, Key, LayerSlots, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, PromptError, UsageError
 from whybox.spec import LongRope, NtkRope, Spec
 
@@ -80,11 +81,19 @@ class FastEngine:
         size = len(ids) if needs_one_piece(watch, cache, self.spec) else self.chunk
         whole, pieces = range(cache.seen, cache.seen + len(ids)), []
         for part in chunks(whole, max(size, 1)):
-            tap = BatchTap(self.spec, watch.see, (tuple(portion(edit, whole, part) for edit in watch.edits),))
+            tap = BatchTap(
+                self.spec, watch.see, (tuple(portion(edit, whole, part, self.spec) for edit in watch.edits),)
+            )
             read = max(min(part.stop - whole.stop + (tail or len(ids)), len(part)), 0)
             pieces.append(self._pass(ids[part.start - whole.start : part.stop - whole.start], tap, cache, read))
             cache = pieces[-1].cache
         return replace(joined(pieces), edits=watch.edits)
+
+    def counterfactuals(
+        self, base: Trace, changes: Sequence[Change], see: Iterable[Wish] = ()
+    ) -> Iterator[tuple[int, Trace]]:
+        """(index, trace) of each change, in any order."""
+        return fresh_runs(self, base, changes, see)
 
     def fresh_cache(self, length: int) -> Cache:
         """A cache that has seen nothing; `length` (the whole run's) settles length-dependent RoPE, and the room."""

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from whybox.engine.edit import Action, Add, Boost, Cut, Edit, Scale, Set, Zero, check, chosen_offsets, site_axes
+from whybox.engine.edit import Action, Add, Boost, Cut, Edit, Scale, Set, Zero, check, selected, site_axes
 from whybox.engine.trace import OVERFLOW, Key, Wish, wanted
 from whybox.errors import NonFiniteError, SiteError
 from whybox.spec import Spec
@@ -147,7 +147,7 @@ def _located(edit: Edit, axes: tuple[str, ...], shape: Sequence[int], places: Ma
     """The selection as slices where it is contiguous, else as tensors that broadcast; () when it selects nothing."""
     chosen = dict(edit.at)
     parts = [
-        chosen_offsets(chosen.get(letter), places.get(letter, np.arange(size)))
+        selected(chosen.get(letter), places.get(letter, np.arange(size)))
         for letter, size in zip(axes, shape, strict=True)
     ]
     if any(part.size == 0 for part in parts):
