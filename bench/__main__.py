@@ -39,6 +39,7 @@ def main() -> None:
     held = Environments(folder, environments.given(options.peer_env), _tell)
     outcomes = run(chosen, options.rounds, Bench(held, options.threads))
     show(outcomes, chosen, held, options)
+    sys.exit(1 if any(each.state() == "missed" for each in outcomes) else 0)
 
 
 class Bench:
@@ -77,7 +78,14 @@ class Bench:
 
 def run(contests: Sequence[Contest], rounds: int, bench: Bench) -> list[Outcome]:
     """All rows of the contests, in the order of the table."""
-    shown = {contest.name: bench.hold(contest, rounds) for contest in contests}
+    shown: dict[str, dict[str, Shown]] = {}
+    for number, contest in enumerate(contests):
+        _tell(f"contest {number + 1} of {len(contests)}: {contest.name}")
+        try:
+            shown[contest.name] = bench.hold(contest, rounds)
+        except KeyboardInterrupt:
+            _tell("stopped; what was measured follows")
+            break
     return [table.outcome(row, shown[row.contest], EXPLAINED) for row in ROWS if row.contest in shown]
 
 

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,13 @@ import whybox
 from bench.peers.turns import NotOffered, Work, serve
 from whybox.errors import UsageError
 
-FLOOR_SAMPLE = 10
+FLOOR_SAMPLE = 30
+FRESH_SAMPLE = 10
+FP32_FLOOR = 1e-4
+"""nats: what regrouping the same sums costs in float32."""
 
 
-def read(inputs: str) -> dict[str, Any]:
+def shared(inputs: str) -> dict[str, Any]:
     found: dict[str, Any] = json.loads(Path(inputs).read_text())
     return found
 
@@ -30,7 +34,7 @@ def opened(path: str, precision: str) -> Any:
 
 def prefill(inputs: str, precision: str, tokens: int, statistics: bool = False) -> Work:
     """One run, logits of the last row; with statistics, those of every layer, head and query."""
-    given = read(inputs)
+    given = shared(inputs)
     model = opened(given["model"], precision)
     ids = given["text"][:tokens]
     asked: dict[str, Any] = {"statistics": True} if statistics else {}
@@ -44,7 +48,7 @@ def prefill(inputs: str, precision: str, tokens: int, statistics: bool = False) 
 
 def decode(inputs: str, precision: str, streams: int, tokens: int) -> Work:
     """Greedy decoding from prompts of 16 tokens, all streams together."""
-    given = read(inputs)
+    given = shared(inputs)
     model = opened(given["model"], precision)
     prompts = [given["text"][16 * i : 16 * i + 16] for i in range(streams)]
     return lambda: {"units": _written(model, prompts, tokens)}
@@ -52,7 +56,7 @@ def decode(inputs: str, precision: str, streams: int, tokens: int) -> Work:
 
 def questions(inputs: str, precision: str, tokens: int) -> Work:
     """All prompts in one call."""
-    given = read(inputs)
+    given = shared(inputs)
     model = opened(given["model"], precision)
     _written(model, given["questions"][:2], 2)
     return lambda: {"units": _written(model, given["questions"], tokens)}
@@ -68,52 +72,68 @@ def _written(model: Any, prompts: list[list[int]], tokens: int) -> int:
 def ablations(inputs: str, precision: str, tokens: int) -> Work:
     """Each head zeroed at all positions, read at the end: how much the likeliest next token's log p falls.
 
-    floor: the largest difference between the sweep and fresh runs, over some heads spread through the layers.
+    floor: the largest difference of the sweep from a fresh run of the same engine, and from one of the NumPy engine,
+    over heads spread through the layers.
     """
-    given = read(inputs)
-    model = opened(given["model"], precision)
+    given = shared(inputs)
+    model, reference = opened(given["model"], precision), whybox.open(given["model"], engine="numpy")
     ids = given["text"][:tokens]
     heads = [(layer, head) for layer, each in enumerate(model.spec.layers) for head in range(each.attention.heads)]
     changes = [whybox.Change(edits=(whybox.zero("head_out", layer, h=head),)) for layer, head in heads]
     likeliest = int(model.run(ids, tail=1).logits[-1].argmax())
 
-    def log_prob(trace: Any) -> float:
-        return float(trace.log_probs()[likeliest])
+    def swept() -> list[float]:
+        trace = model.run(ids, tail=1)
+        read = _log_prob(likeliest)
+        return [read(trace) - float(each) for each in model.sweep(trace, changes, read)]
+
+    sample = np.linspace(0, len(changes) - 1, FLOOR_SAMPLE).astype(int)
+    effects = swept()
+    floor = max(
+        abs(effects[i] - effect)
+        for other in (model, reference)
+        for i, effect in zip(sample, _fresh(other, ids, [changes[i] for i in sample], likeliest), strict=True)
+    )
+    return lambda: {"units": len(heads), "effects": swept(), "floor": floor}
+
+
+def _fresh(model: Any, ids: list[int], changes: list[Any], token: int) -> list[float]:
+    """The effect of each change on log p of a token, by a run of its own."""
+    read = _log_prob(token)
+    base = read(model.run(ids, tail=1))
+    return [base - read(model.run(ids, tail=1, edits=change.edits)) for change in changes]
+
+
+def _log_prob(token: int) -> Callable[[Any], float]:
+    return lambda trace: float(trace.log_probs()[token])
+
+
+def interventions(inputs: str, precision: str, tokens: int, count: int) -> Work:
+    """Edges, segments and heads changed at the last position, by one sweep; the effects of a sample."""
+    model, ids, changes = _last_row(inputs, precision, tokens, count)
+    trace = model.run(ids, tail=1)
+    read = _log_prob(int(trace.logits[-1].argmax()))
 
     def work() -> dict[str, Any]:
-        trace = model.run(ids, tail=1)
-        base = log_prob(trace)
-        return {"units": len(heads), "effects": [base - float(each) for each in model.sweep(trace, changes, log_prob)]}
+        effects = [read(trace) - float(each) for each in model.sweep(trace, changes, read)]
+        return {"units": count, "effects": effects[:: count // FRESH_SAMPLE], "floor": FP32_FLOOR}
 
-    effects, base = work()["effects"], log_prob(model.run(ids, tail=1))
-    sample = np.linspace(0, len(changes) - 1, FLOOR_SAMPLE).astype(int)
-    fresh = {int(i): base - log_prob(model.run(ids, tail=1, edits=changes[i].edits)) for i in sample}
-    floor = max(abs(effects[i] - effect) for i, effect in fresh.items())
-    return lambda: {**work(), "floor": max(floor, 1e-4)}
+    return work
 
 
-def interventions(inputs: str, precision: str, tokens: int, count: int, fresh: int | None = None) -> Work:
-    """Edges, segments and heads changed at the last position, by a sweep; or some of them, a fresh run each."""
-    given = read(inputs)
+def fresh_interventions(inputs: str, precision: str, tokens: int, count: int) -> Work:
+    """The sample, a fresh run each."""
+    model, ids, changes = _last_row(inputs, precision, tokens, count)
+    likeliest = int(model.run(ids, tail=1).logits[-1].argmax())
+    sample = changes[:: count // FRESH_SAMPLE]
+    return lambda: {"units": len(sample) + 1, "effects": _fresh(model, ids, sample, likeliest)}
+
+
+def _last_row(inputs: str, precision: str, tokens: int, count: int) -> tuple[Any, list[int], list[Any]]:
+    given = shared(inputs)
     model = opened(given["model"], precision)
-    ids = given["text"][:tokens]
     changes = [whybox.Change(edits=(edit,)) for edit in _last_row_edits(model, tokens, count)]
-    trace = model.run(ids, tail=1)
-    likeliest = int(trace.logits[-1].argmax())
-
-    def log_prob(trace: Any) -> float:
-        return float(trace.log_probs()[likeliest])
-
-    def swept() -> dict[str, Any]:
-        model.sweep(trace, changes, log_prob)
-        return {"units": count}
-
-    def one_by_one() -> dict[str, Any]:
-        for change in changes[:: count // (fresh or 1)]:
-            log_prob(model.run(ids, tail=1, edits=change.edits))
-        return {"units": len(changes[:: count // (fresh or 1)])}
-
-    return swept if fresh is None else one_by_one
+    return model, given["text"][:tokens], changes
 
 
 def _last_row_edits(model: Any, tokens: int, count: int) -> list[Any]:
@@ -145,7 +165,7 @@ def cold(inputs: str, command: list[str]) -> Work:
 
 def giant(inputs: str, precision: str) -> Work:
     """Opens the 8B-shaped file and computes one next token."""
-    given = read(inputs)
+    given = shared(inputs)
 
     def work() -> dict[str, Any]:
         opened(given["giant"], precision).run("the quick brown fox", tail=1).next(1)
@@ -154,12 +174,13 @@ def giant(inputs: str, precision: str) -> Work:
     return work
 
 
-TASKS = {
+TASKS: dict[str, Callable[..., Work]] = {
     "prefill": prefill,
     "decode": decode,
     "questions": questions,
     "ablations": ablations,
     "interventions": interventions,
+    "fresh interventions": fresh_interventions,
     "cold": cold,
     "giant": giant,
 }

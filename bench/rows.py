@@ -115,7 +115,7 @@ CONTESTS: tuple[Contest, ...] = (
         "interventions",
         {
             "ours": ours("interventions", precision="fp32", tokens=1000, count=1000),
-            "a fresh run each": ours("interventions", precision="fp32", tokens=1000, count=1000, fresh=10),
+            "a fresh run each": ours("fresh interventions", precision="fp32", tokens=1000, count=1000),
         },
         rounds=3,
     ),
@@ -173,6 +173,8 @@ ROWS: tuple[Row, ...] = (
         "ablations", ("ours bf16",), _LENS, WithinFloor(), 1.0),
     Row("interventions", "1,000 edges, segments and heads at the last of 1,000 positions, fp32", "a fresh run each",
         "interventions", ("ours",), ("a fresh run each",), Speed("interventions/s"), 100.0),
+    Row("interventions/same", "largest difference of their effects ÷ the noise floor, fp32", "a fresh run each",
+        "interventions", ("ours",), ("a fresh run each",), WithinFloor(), 1.0),
     Row("questions/transformers", _ASKED, "transformers bf16, generate per prompt", "questions",
         ("ours bf16",), ("transformers bf16",), _SPEED, 5.0),
     Row("questions/server", _ASKED, "llama.cpp server Q4_1, 16 slots", "questions",

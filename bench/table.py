@@ -69,7 +69,9 @@ def _as_json(each: Outcome) -> dict[str, object]:
         "work": row.work,
         "peer": row.peer,
         "ours": figures.ours,
+        "ours_reason": _reason(figures.ours, figures),
         "theirs": figures.theirs,
+        "theirs_reason": _reason(figures.theirs, figures),
         "unit": figures.unit,
         "ratio": figures.ratio,
         "ratio_reason": figures.reason or None,
@@ -79,6 +81,12 @@ def _as_json(each: Outcome) -> dict[str, object]:
         "met": each.met,
         "explained": each.explained,
     }
+
+
+def _reason(value: float | None, figures: Figures) -> str | None:
+    if value is not None:
+        return None
+    return figures.reason or "the row compares effects, which have no single figure"
 
 
 HEADINGS = ("work", "ours", "peer", "ratio", "goal", "state")
