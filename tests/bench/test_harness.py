@@ -78,6 +78,7 @@ def test_a_side_that_falls_over_is_not_asked_again() -> None:
 
 
 WORKER = """
+import time
 from bench.peers.turns import NotOffered, serve
 
 def count(start):
@@ -85,7 +86,8 @@ def count(start):
     def work():
         print("noise on stdout")
         done.append(done[-1] + 1)
-        return {"units": 4, "seconds": 2.0, "runs": done[-1]}
+        time.sleep(0.3)
+        return {"units": 4, "runs": done[-1]}
     return work
 
 def lacking():
@@ -105,15 +107,16 @@ def worker(tmp_path: Path, task: str, arguments: dict[str, object], limit_s: flo
     return ProcessWorker(command, {"PYTHONPATH": str(ROOT)}, limit_s)
 
 
-@pytest.mark.parametrize(("arguments", "runs"), [({"start": 0}, [2, 3]), ({"start": 0, "cold": True}, [1, 2])])
-def test_a_process_is_warmed_once_and_answers_each_turn(
+@pytest.mark.parametrize(("arguments", "runs"), [({"start": 0}, [3, 5]), ({"start": 0, "cold": True}, [2, 4])])
+def test_a_process_is_warmed_once_and_repeats_quick_work_in_a_turn(
     tmp_path: Path, arguments: dict[str, object], runs: list[int]
 ) -> None:
     side = worker(tmp_path, "count", arguments)
     found = [side.measure(), side.measure()]
     side.close()
     assert [each.extra["runs"] for each in found] == runs
-    assert [(each.seconds, each.units) for each in found] == [(2.0, 4.0)] * 2
+    assert [each.units for each in found] == [4.0, 4.0]
+    assert all(0.3 <= each.seconds < 0.5 for each in found)
     assert 10**6 < found[0].peak_bytes < 10**9
 
 
