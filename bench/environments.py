@@ -94,8 +94,9 @@ def given(texts: list[str]) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for pair in pairs:
         name, equals, path = pair.partition("=")
-        if name not in PEERS or not equals:
-            raise SystemExit(f"{pair!r} is not NAME=PATH with a NAME of {', '.join(PEERS)}")
+        if name not in PEERS or name == OWN or not equals:
+            others = ", ".join(peer for peer in PEERS if peer != OWN)
+            raise SystemExit(f"{pair!r} is not NAME=PATH with a NAME of {others}")
         found[name] = Path(path).expanduser()
     return found
 

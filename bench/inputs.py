@@ -1,6 +1,8 @@
 """What all sides share, made in a process of its own and kept in the cache: peers' weights, ids, the 8B file.
 
-python -m bench.inputs FOLDER [--giant]      writes FOLDER/inputs.json
+    python -m bench.inputs FOLDER [--giant]
+
+Writes FOLDER/inputs.json.
 """
 
 import argparse

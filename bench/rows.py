@@ -136,7 +136,7 @@ CONTESTS: tuple[Contest, ...] = (
             "import torch": ours("cold", command=["-c", "import torch"]),
         },
     ),
-    Contest("giant", {"ours": ours("giant", precision="bf16", cold=True)}, rounds=1, giant=True),
+    Contest("giant", {"ours": ours("giant", cold=True)}, rounds=1, giant=True),
 )
 
 _SPEED, _HEADS = Speed("tokens/s"), Speed("heads/s")

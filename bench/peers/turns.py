@@ -40,6 +40,9 @@ def serve(tasks: Mapping[str, Callable[..., Work]]) -> None:
             print(json.dumps(measured(work)), file=answers)
     except NotOffered as reason:
         print(json.dumps({"not_run": str(reason)}), file=answers)
+    except Exception as problem:  # the reason is part of the protocol; the traceback goes to stderr
+        print(json.dumps({"not_run": f"{type(problem).__name__}: {problem}".splitlines()[0]}), file=answers)
+        raise
 
 
 def measured(work: Work, at_least_s: float = TURN_S) -> dict[str, Any]:

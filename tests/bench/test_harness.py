@@ -96,7 +96,12 @@ def lacking():
 def broken():
     raise ValueError("bad weights")
 
-serve({"count": count, "lacking": lacking, "broken": broken})
+def dying():
+    import os
+    os.write(2, b"no memory\\n")
+    os._exit(7)
+
+serve({"count": count, "lacking": lacking, "broken": broken, "dying": dying})
 """
 
 
@@ -121,7 +126,8 @@ def test_a_process_is_warmed_once_and_repeats_quick_work_in_a_turn(
 
 
 @pytest.mark.parametrize(
-    ("task", "reason"), [("lacking", "no such work"), ("broken", "exit 1: ValueError: bad weights")]
+    ("task", "reason"),
+    [("lacking", "no such work"), ("broken", "ValueError: bad weights"), ("dying", "exit 7: no memory")],
 )
 def test_a_process_says_why_it_cannot(tmp_path: Path, task: str, reason: str) -> None:
     with pytest.raises(Unavailable) as problem:
