@@ -158,10 +158,16 @@ def cold(inputs: str, command: list[str]) -> Work:
     def work() -> dict[str, Any]:
         ran = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=False)
         if ran.returncode != 0:
-            raise NotOffered((ran.stderr.strip().splitlines() or [f"exit {ran.returncode}"])[0])
+            raise NotOffered(_last_words(ran.stderr) or f"exit {ran.returncode}")
         return {}
 
     return work
+
+
+def _last_words(text: str) -> str:
+    """The last line that says something, out of its frame."""
+    lines = [line.strip(" │") for line in text.splitlines()]
+    return next((line for line in reversed(lines) if any(map(str.isalnum, line))), "")
 
 
 def giant(inputs: str) -> Work:

@@ -55,4 +55,7 @@ def test_an_engine_that_is_not_there_is_said() -> None:
 def test_a_process_that_fails_is_no_measurement() -> None:
     with pytest.raises(NotOffered, match="exit 3"):
         ours.cold("unread", ["-c", "raise SystemExit(3)"])()
+    framed = "import sys; sys.exit('╭ Error ─╮\\n│ Invalid value: x │\\n╰────────╯')"
+    with pytest.raises(NotOffered, match="^Invalid value: x$"):
+        ours.cold("unread", ["-c", framed])()
     assert ours.cold("unread", ["-c", "pass"])() == {}
