@@ -25,10 +25,10 @@ def shared(inputs: str) -> dict[str, Any]:
     return found
 
 
-def opened(path: str, precision: str) -> Any:
-    """The model on the fast engine."""
+def opened(path: str, precision: str, engine: str = "torch") -> Any:
+    """The model, on the fast engine unless told."""
     try:
-        return whybox.open(path, engine="torch", precision=precision, allow_long=True)
+        return whybox.open(path, engine=engine, precision=precision, allow_long=True)
     except UsageError as problem:
         raise NotOffered(problem.cause) from None
 
@@ -47,10 +47,10 @@ def prefill(inputs: str, precision: str, tokens: int, statistics: bool = False) 
     return work
 
 
-def decode(inputs: str, precision: str, streams: int, tokens: int) -> Work:
+def decode(inputs: str, precision: str, streams: int, tokens: int, engine: str = "torch") -> Work:
     """Greedy decoding from prompts of 16 tokens, all streams together."""
     given = shared(inputs)
-    model = opened(given["model"], precision)
+    model = opened(given["model"], precision, engine)
     prompts = [given["text"][16 * i : 16 * i + 16] for i in range(streams)]
     return lambda: {"units": _written(model, prompts, tokens)}
 

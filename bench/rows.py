@@ -97,6 +97,13 @@ CONTESTS: tuple[Contest, ...] = (
             "transformers bf16": transformers("decode", precision="bf16", streams=16, tokens=64),
         },
     ),
+    Contest(
+        "decode-numpy",
+        {
+            "ours NumPy": ours("decode", engine="numpy", precision="fp32", streams=1, tokens=24),
+            "transformers fp32": transformers("decode", precision="fp32", streams=1, tokens=24),
+        },
+    ),
     _statistics("fp32"),
     _statistics("bf16"),
     Contest(
@@ -157,6 +164,8 @@ ROWS: tuple[Row, ...] = (
         ("ours bf16", "ours int8"), ("transformers bf16",), _SPEED, None),
     Row("decode-16/transformers", "decode, 16 streams, bf16", "transformers bf16", "decode-16",
         ("ours bf16",), ("transformers bf16",), _SPEED, 3.0),
+    Row("decode-numpy", "decode, one stream, NumPy engine, fp32", "transformers fp32", "decode-numpy",
+        ("ours NumPy",), ("transformers fp32",), _SPEED, 1.0),
     *_statistics_rows("fp32"),
     *_statistics_rows("bf16"),
     Row("statistics-32768/memory", "prefill + all attention statistics, 32,768 tokens, bf16: peak memory", "4 GB",

@@ -60,5 +60,5 @@ def test_one_that_failed_is_tried_again_and_says_why(tmp_path: Path, monkeypatch
 
 def test_a_command_that_fails_tells_its_last_line() -> None:
     command = ["python3", "-c", "import sys; sys.exit('first\\nno matching distribution')"]
-    with pytest.raises(Unavailable, match="^could not be set up: no matching distribution$"):
+    with pytest.raises(Unavailable, match=r"^could not be set up: no matching distribution$"):
         environments.run_quietly(command, {})

@@ -19,7 +19,7 @@ def inputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     giant.write(path, SMALL)
     text = np.random.default_rng(3).integers(0, 250, 64).tolist()
     (tmp_path / "inputs.json").write_text(json.dumps({"model": str(path), "text": text}))
-    monkeypatch.setattr(ours, "opened", lambda path, precision: open_model(path))
+    monkeypatch.setattr(ours, "opened", lambda path, *_: open_model(path))
     return str(tmp_path / "inputs.json")
 
 
@@ -56,6 +56,6 @@ def test_a_process_that_fails_is_no_measurement() -> None:
     with pytest.raises(NotOffered, match="exit 3"):
         ours.cold("unread", ["-c", "raise SystemExit(3)"])()
     framed = "import sys; sys.exit('╭ Error ─╮\\n│ Invalid value: x │\\n╰────────╯')"
-    with pytest.raises(NotOffered, match="^Invalid value: x$"):
+    with pytest.raises(NotOffered, match=r"^Invalid value: x$"):
         ours.cold("unread", ["-c", framed])()
     assert ours.cold("unread", ["-c", "pass"])() == {}
