@@ -1,10 +1,13 @@
 """The reference engine: NumPy, one sequence, built from `parts/`, every site in order. Slow and obvious on purpose."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from whybox.engine import machine
 from whybox.engine.edit import Edit
+from whybox.engine.memory import Run, need, require_room
 from whybox.engine.trace import Cache, Tap, Trace, Wish
 from whybox.errors import NonFiniteError, SiteError
 from whybox.parts import cache as caches
@@ -45,14 +48,23 @@ class ReferenceEngine:
         cache: Cache | None = None,
         tail: int | None = None,
     ) -> Trace:
-        """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site."""
-        wishes = tuple(see)
+        """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site.
+
+        CapacityError before anything is computed, when it would not fit in memory.
+        """
+        wishes, cache = tuple(see), cache or self.fresh_cache(len(ids))
         tap = Tap(self.spec, wishes, edits)
+        self._require_room(Run(len(ids), past=cache.seen, tail=tail, see=wishes))
         with np.errstate(over="ignore", invalid="ignore"):
-            trace = self._pass(np.asarray(ids, np.int64), tap, cache or self.fresh_cache(len(ids)), tail)
+            trace = self._pass(np.asarray(ids, np.int64), tap, cache, tail)
             if not np.isfinite(trace.logits).all():
                 self._locate_non_finite(ids, edits, cache, tail)
         return trace
+
+    def _require_room(self, run: Run) -> None:
+        """Plain attention holds the scores and their softmax at once."""
+        counted = replace(run, bytes_each=self.dtype.itemsize, scores=2)
+        require_room(need(self.spec, counted), machine.available())
 
     def unembed(self, residual: Array) -> Array:
         """Logits [q v] that a residual stream [q c] would give if it were the last layer's."""
@@ -64,11 +76,9 @@ class ReferenceEngine:
         layers = tuple(caches.empty(a.kv_heads, a.head_width, self.dtype) for a in attentions)
         return Cache(layers, seen=0, rope_length=length)
 
-    def _locate_non_finite(
-        self, ids: Sequence[int], edits: Sequence[Edit], cache: Cache | None, tail: int | None
-    ) -> None:
+    def _locate_non_finite(self, ids: Sequence[int], edits: Sequence[Edit], cache: Cache, tail: int | None) -> None:
         watching = Tap(self.spec, (), edits, strict=True)
-        self._pass(np.asarray(ids, np.int64), watching, cache or self.fresh_cache(len(ids)), tail)
+        self._pass(np.asarray(ids, np.int64), watching, cache, tail)
         raise NonFiniteError("logits", None, len(ids) - 1, watching.largest)
 
     def _pass(self, ids: Array, tap: Tap, cache: Cache, tail: int | None) -> Trace:
