@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from whybox import families, library, weights
+from whybox import families, library
+from whybox.engine import machine
 from whybox.engine.edit import Edit, require_places
+from whybox.engine.memory import held, require_room, weights_bytes
 from whybox.engine.reference import ReferenceEngine
 from whybox.engine.sampling import GREEDY, Decoding, choose
 from whybox.engine.trace import Change, Engine, Trace, Wish, log_softmax
@@ -23,13 +25,16 @@ from whybox.text import join as joining
 from whybox.text import prompt as prompts
 from whybox.text.prompt import Prompt
 from whybox.text.tokenizer import Tokenizer
-from whybox.weights import Weights
+from whybox.weights import Rule, Weights, in_precision, load, stream
 
 Array = np.ndarray
 Promptable = Prompt | str | Case | CaseInstance | Sequence[int] | Sequence[Mapping[str, object]]
 
 PRECISIONS: dict[str, type[np.floating]] = {"fp32": np.float32, "fp64": np.float64}
 """What the NumPy engine computes in."""
+
+HELD_SHARE = 0.5
+"""Weights are held when they take no more than this share of the memory that is left: a run needs the rest."""
 
 
 def open_model(
@@ -39,20 +44,35 @@ def open_model(
     accept_keys: Collection[str] = (),
     allow_long: bool = False,
     progress: Progress | None = None,
+    weights: str = "auto",
 ) -> "Model":
     """A model by alias, path or `hf:org/name`.
 
     engine: auto | numpy. precision: fp32 | fp64. accept_keys: config keys to wave through, which reports then say.
-    Raises ModelNotFound, DownloadError, FormatError, LedgerError, UnsupportedError.
+    weights: held (decoded once, kept) | streamed (decoded from the file as they are used) | auto: held where they take
+    at most half of the memory that is left.
+    Raises ModelNotFound, DownloadError, FormatError, LedgerError, UnsupportedError, CapacityError.
     """
     _require(engine, ("auto", "numpy"), "engine")
     _require(precision, tuple(PRECISIONS), "precision")
+    _require(weights, ("auto", "held", "streamed"), "weights")
     file = open_weights(library.locate(name, progress=progress))
     spec, rules = families.describe(file, accept_keys)
-    loaded = weights.load(file, spec, rules)
-    if precision == "fp64":
-        loaded = weights.in_precision(loaded, PRECISIONS[precision])
+    loaded = _loaded(file, spec, rules, weights, precision)
     return Model(name, file, loaded, _tokenizer(file).covering(spec.vocab), ReferenceEngine(spec, loaded), allow_long)
+
+
+def _loaded(file: WeightFile, spec: Spec, rules: tuple[Rule, ...], weights: str, precision: str) -> Weights:
+    """Held or streamed; float64 is made from float32, so that both are there for a while."""
+    needed, left = weights_bytes(spec, 32 if precision == "fp32" else 32 + 64), machine.available()
+    if weights == "streamed" or (weights == "auto" and left is not None and needed > HELD_SHARE * left):
+        loaded: Weights = stream(file, spec, rules)
+    else:
+        require_room(
+            held("weights", needed, 'have them decoded as they are used: weights="streamed"'), left, "the model"
+        )
+        loaded = load(file, spec, rules)
+    return loaded if precision == "fp32" else in_precision(loaded, PRECISIONS[precision])
 
 
 def _require(value: str, known: tuple[str, ...], what: str) -> None:
@@ -106,12 +126,12 @@ class Model:
 
         precision: fp32 | fp64. cache: whether writing keeps keys and values, or computes the whole text at each step.
         """
-        engine, held = self.engine, self.weights
+        engine, kept = self.engine, self.weights
         if precision is not None:
             _require(precision, tuple(PRECISIONS), "precision")
-            held = weights.in_precision(held, PRECISIONS[precision])
-            engine = ReferenceEngine(self.spec, held)
-        return replace(self, weights=held, engine=engine, cached=self.cached if cache is None else cache)
+            kept = in_precision(kept, PRECISIONS[precision])
+            engine = ReferenceEngine(self.spec, kept)
+        return replace(self, weights=kept, engine=engine, cached=self.cached if cache is None else cache)
 
     @property
     def spec(self) -> Spec:

@@ -19,7 +19,6 @@ from whybox.engine.memory import (
     cache_bytes_per_token,
     count_parameters,
     held,
-    largest_weight,
     need,
     require_room,
     site_bytes,
@@ -74,7 +73,6 @@ def test_parameters_are_the_arrays() -> None:
     total = sum(array.size for array in engine(of).weights.values())
     assert count_parameters(of).total == total
     assert count_parameters(replace(of, tied=False)).embedding == 2 * 19 * 13
-    assert largest_weight(of) == 6 * 4 * 13 * 4
     assert weights_bytes(of, 4.5) == -(-total * 9 // 16)
 
 

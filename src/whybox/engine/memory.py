@@ -43,12 +43,6 @@ def weights_bytes(spec: Spec, bits: float) -> int:
     return math.ceil(count_parameters(spec).total * bits / 8)
 
 
-def largest_weight(spec: Spec, bytes_each: int = 4) -> int:
-    """Bytes of the largest matrix inside a layer: what weights that are decoded as they are used hold at least."""
-    shapes = [shape for role, shape in parameters(spec).items() if role.startswith("layers.")]
-    return max(map(math.prod, shapes), default=0) * bytes_each
-
-
 def cache_bytes_per_token(spec: Spec, bytes_each: int = 2) -> int:
     """Σ over layers of 2 · g · d · bytes: one key and one value for every kv head."""
     return sum(2 * layer.attention.kv_heads * layer.attention.head_width for layer in spec.layers) * bytes_each
@@ -73,7 +67,8 @@ class Run:
 
     tokens: fed to each sequence in this run. past: already in its cache. batch: sequences at a time.
     chunk: tokens of each that are computed at a time (None: all). tail: rows of logits of each (None: all).
-    see: sites to keep. bytes_each: of an activation, a key, a value, a logit. weights: bytes that are yet to be loaded.
+    see: sites to keep. bytes_each: of an activation, a key, a value, a logit.
+    weights: bytes of them that the run itself brings in, such as those decoded as they are used.
     scores: arrays of scores [h q k] that the attention of a layer holds at once; 0 for a kernel that holds none.
     statistics: numbers kept for every head and query.
     """

@@ -12,7 +12,7 @@ from whybox.engine.trace import Cache, Tap, Trace, Wish
 from whybox.errors import NonFiniteError, SiteError
 from whybox.parts import cache as caches
 from whybox.parts.attention import as_heads, mix, project_out, shaped_scores, soft_cap
-from whybox.parts.embedding import lookup
+from whybox.parts.embedding import require_known
 from whybox.parts.linear import linear
 from whybox.parts.mask import visible
 from whybox.parts.mlp import dense_hidden, gated_hidden
@@ -31,13 +31,13 @@ Angles = dict[Rope, tuple[Array, Array]]
 class ReferenceEngine:
     """Runs one sequence in float32 (or float64, when the weights are float64)."""
 
-    name = "numpy"
     kernel = "plain attention, float32 sums by BLAS"
 
     def __init__(self, spec: Spec, weights: Weights) -> None:
         self.spec = spec
         self.weights = weights
-        self.dtype = weights["embed"].dtype
+        self.name = f"numpy{weights.said}"
+        self.dtype = weights.dtype
         self.precision = "fp64" if self.dtype == np.float64 else "fp32"
 
     def run(
@@ -63,7 +63,7 @@ class ReferenceEngine:
 
     def _require_room(self, run: Run) -> None:
         """Plain attention holds the scores and their softmax at once."""
-        counted = replace(run, bytes_each=self.dtype.itemsize, scores=2)
+        counted = replace(run, bytes_each=self.dtype.itemsize, scores=2, weights=self.weights.passing)
         require_room(need(self.spec, counted), machine.available())
 
     def unembed(self, residual: Array) -> Array:
@@ -112,7 +112,8 @@ class ReferenceEngine:
         return {rope: _in(self.dtype, rope_angles(rope, positions, length)) for rope in ropes}
 
     def _embed(self, ids: Array, positions: Array) -> Array:
-        x = lookup(ids, self.weights["embed"])
+        require_known(ids, self.spec.vocab)
+        x = self.weights.rows("embed", ids)
         if self.spec.embed_scale != 1.0:
             x = x * self.dtype.type(self.spec.embed_scale)
         if self.spec.positions is not None:
@@ -121,8 +122,11 @@ class ReferenceEngine:
 
     def _head(self, x: Array, rows: Array, tap: Tap) -> Array:
         final = tap.at("final", None, self.norm(x, "final_norm", self.spec.final_norm), {"q": rows})
-        bias = self.weights["head_bias"] if self.spec.head_bias else None
-        logits = linear(final, self.weights["embed" if self.spec.tied else "head"], bias)
+        logits = np.empty((len(final), self.spec.vocab), final.dtype)
+        for tokens, table in self.weights.slices("embed" if self.spec.tied else "head"):
+            np.matmul(final, table.T, out=logits[:, tokens])
+        if self.spec.head_bias:
+            logits += self.weights["head_bias"]
         if self.spec.logit_scale != 1.0:
             logits *= self.dtype.type(self.spec.logit_scale)
         if self.spec.logit_cap is not None:
