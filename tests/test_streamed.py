@@ -42,7 +42,7 @@ def test_the_same_answer_from_streamed_weights(path: str) -> None:
     mine, theirs = streamed.engine.run(CAPITAL, see=["resid_post", "final"]), held.engine.run(CAPITAL, see=["final"])
     assert np.array_equal(mine["final"], theirs["final"])
     np.testing.assert_allclose(mine.logits, theirs.logits, rtol=0, atol=1e-4)
-    assert (mine.engine, theirs.engine) == ("numpy, weights streamed", "numpy")
+    assert (mine.engine, theirs.engine) == ("numpy-streamed", "numpy")
     again = streamed.engine.run(CAPITAL)
     assert np.array_equal(again.logits, mine.logits)
 
@@ -97,7 +97,7 @@ main()
 @pytest.mark.parametrize(
     ("left", "code", "out", "err"),
     [
-        (1_000_000_000, 0, " · numpy, weights streamed · fp32 · ", ""),
+        (1_000_000_000, 0, " · numpy-streamed · fp32 · ", ""),
         (50_000_000, 3, "", "whybox: this run needs 67."),
     ],
 )

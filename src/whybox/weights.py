@@ -275,7 +275,7 @@ class Streamed(Weights):
     shapes: Shapes = field(kw_only=True, repr=False)
     kind: np.dtype[np.floating] = field(kw_only=True)
     waiting: dict[str, Array] = field(default_factory=dict, kw_only=True, repr=False)
-    said: ClassVar[str] = ", weights streamed"
+    said: ClassVar[str] = "-streamed"
 
     def __getitem__(self, role: str) -> Array:
         if role in self.arrays:

@@ -36,7 +36,7 @@ class ReferenceEngine:
     def __init__(self, spec: Spec, weights: Weights) -> None:
         self.spec = spec
         self.weights = weights
-        self.name = f"numpy{weights.said}"
+        self.name = f"numpy{weights.said}"  # numpy-streamed: weights decoded as they are used
         self.dtype = weights.dtype
         self.precision = "fp64" if self.dtype == np.float64 else "fp32"
 
