@@ -11,11 +11,13 @@ from tests.engine import random_models
 from whybox.engine.fast.packed import (
     Dense,
     Linear,
+    Onednn,
     Packed,
     PackedMlp,
     PackedMoe,
     PackedNorm,
     Precision,
+    dense,
     linear,
     norm,
     pack,
@@ -71,9 +73,8 @@ SPECS = {"plain": random_models.spec(2), "full": full_spec(), "moe": moe_spec(),
 
 def matrix(w: Linear) -> np.ndarray:
     """What the product multiplies by, seen through the product: its answer to the unit vectors."""
-    width = (w.weight if isinstance(w, Dense) else w.codes).shape[1]
-    dtype = w.weight.dtype if isinstance(w, Dense) else torch.bfloat16
-    return linear(torch.eye(width, dtype=dtype), replace(w, bias=None)).float().T.numpy()
+    plain = dense(w)
+    return linear(torch.eye(plain.shape[1], dtype=plain.dtype), replace(w, bias=None)).float().T.numpy()
 
 
 def products(packed: Packed) -> dict[tuple[str, ...], Linear]:
@@ -195,6 +196,42 @@ def test_int8_is_the_product_with_the_rounded_weights(count: int, bias: torch.Te
     assert linear(x.view(1, count, 64), packed).shape == (1, count, 48)
 
 
+def every_kind(out: int, width: int, bias: torch.Tensor | None) -> list[Linear]:
+    """The same matrix as each kind of weight that a CPU uses."""
+    weight = torch.randn(out, width, generator=GENERATOR)
+    reordered = torch.ops.mkldnn._reorder_linear_weight(weight.bfloat16())
+    low = None if bias is None else bias.bfloat16()
+    return [Dense(weight, bias), Onednn(weight, bias), Onednn(reordered, low), quantised(weight, low)]
+
+
+@pytest.mark.parametrize("count", [1, 3, 16, 40])
+@pytest.mark.parametrize(("out", "width"), [(7, 13), (48, 64)])
+@pytest.mark.parametrize("biased", [False, True])
+def test_every_kind_is_the_plain_product(count: int, out: int, width: int, biased: bool) -> None:
+    """Rows may have any leading axes. In bfloat16 each result is rounded once, or twice: 2⁻⁷."""
+    bias = torch.randn(out, generator=GENERATOR) if biased else None
+    for product in every_kind(out, width, bias):
+        x = torch.randn(count, 2, width, generator=GENERATOR).to(dense(product).dtype)
+        exact = x.double() @ dense(product).double().T + (0 if product.bias is None else product.bias.double())
+        tolerance = 2e-6 if x.dtype is torch.float32 else 2.0**-7
+        result = linear(x, product)
+        assert result.dtype is x.dtype
+        assert ((result.double() - exact).abs() <= tolerance * (exact.abs() + 8)).all()
+
+
+def test_gradients_are_those_of_the_plain_product() -> None:
+    for product in every_kind(11, 16, torch.randn(11, generator=GENERATOR)):
+        x = torch.randn(3, 5, 16, generator=GENERATOR).to(dense(product).dtype).requires_grad_()
+        pull = torch.randn(3, 5, 11, generator=GENERATOR).to(x.dtype)
+        out = linear(x, product)
+        assert torch.equal(out, linear(x.detach(), product))
+        (out * pull).sum().backward()
+        assert x.grad is not None
+        exact = pull.double() @ dense(product).double()
+        tolerance = 2e-6 if x.dtype is torch.float32 else 2.0**-7
+        assert ((x.grad.double() - exact).abs() <= tolerance * (exact.abs() + 8)).all()
+
+
 @pytest.mark.parametrize("precision", [Precision.FP32, Precision.BF16, Precision.INT8])
 @pytest.mark.parametrize("count", [2, 5, 16, 128])
 def test_a_neighbour_row_cannot_matter(precision: Precision, count: int) -> None:
@@ -232,9 +269,8 @@ def test_sharing_costs_no_memory_and_loses_no_number(name: str) -> None:
         assert views[role].shape == array.shape
         assert (views[role] == array).all()
     for roles, product in products(packed).items():
-        assert isinstance(product, Dense)
         for role in roles:
-            assert inside(views[role], product.weight), role
+            assert inside(views[role], dense(product)), role
 
 
 def inside(view: np.ndarray, tensor: torch.Tensor) -> bool:

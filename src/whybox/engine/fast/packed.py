@@ -7,8 +7,8 @@ here once; the arithmetic above asks `linear(x, w)` and never which kind of weig
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
-from typing import assert_never, overload
+from functools import cached_property, partial
+from typing import Any, assert_never, overload
 
 import numpy as np
 import torch
@@ -22,8 +22,8 @@ from whybox.weights import NORM_ROLES, Weights
 
 Array = np.ndarray
 
-FEW_ROWS = 16  # beyond, turning the codes into bfloat16 pays for itself
-LANES = 16  # torch's kernel reads whole vectors: at other widths it would read past the end
+FEW_ROWS = 32  # beyond, turning the codes into bfloat16 pays for itself
+LANES = 16  # torch's 8-bit kernel reads whole vectors: at other widths it would read past the end
 
 
 class Precision(StrEnum):
@@ -74,9 +74,21 @@ def require_precision(precision: Precision, device: torch.device) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """A matrix in the precision of the activations."""
+    """A matrix in the precision of the activations, multiplied as torch does by itself."""
 
     weight: Float[torch.Tensor, "o i"]
+    bias: Float[torch.Tensor, "o"] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Onednn:
+    """A matrix for oneDNN's product on a CPU: plain in float32, laid out in the library's own order in bfloat16.
+
+    Measured on 2 cores with AVX-512, [3072 576], against torch's own choice: 1 row 190 for 430 µs in float32, 61 for
+    173 µs in bfloat16; 1,024 rows 7.7 for 17.5 ms and 3.8 for 4.5 ms.
+    """
+
+    weight: torch.Tensor  # [o i]
     bias: Float[torch.Tensor, "o"] | None = None
 
 
@@ -89,14 +101,33 @@ class Int8:
     bias: Float[torch.Tensor, "o"] | None = None
 
 
-Linear = Dense | Int8
+Linear = Dense | Onednn | Int8
 
 
 def linear(x: Float[torch.Tensor, "*rows i"], w: Linear) -> Float[torch.Tensor, "*rows o"]:
-    """x · Wᵀ + b."""
+    """x · Wᵀ + b. Differentiable in x."""
+    return _Product.apply(x, w) if x.requires_grad else _product(x, w)
+
+
+def dense(w: Linear) -> Float[torch.Tensor, "o i"]:
+    """The numbers that the product multiplies by, as a plain matrix."""
+    match w:
+        case Dense():
+            return w.weight
+        case Onednn():
+            return w.weight.to_dense()
+        case Int8():
+            return w.codes * w.scale[:, None]
+        case _:
+            assert_never(w)
+
+
+def _product(x: Float[torch.Tensor, "*rows i"], w: Linear) -> Float[torch.Tensor, "*rows o"]:
     match w:
         case Dense():
             return F.linear(x, w.weight, w.bias)
+        case Onednn():
+            return torch.ops.mkldnn._linear_pointwise.default(x, w.weight, w.bias, "none", [], "")
         case Int8():
             out = _int8(x.reshape(-1, x.shape[-1]), w)
             out = out if w.bias is None else out.add_(w.bias)
@@ -112,6 +143,21 @@ def _int8(x: Float[torch.Tensor, "n i"], w: Int8) -> Float[torch.Tensor, "n o"]:
     return F.linear(x, w.codes.to(x.dtype)).mul_(w.scale)
 
 
+class _Product(torch.autograd.Function):  # type: ignore[misc]
+    """The packed kernels know no gradients: the one of a product is the product with the transpose."""
+
+    @staticmethod
+    def forward(ctx: Any, x: torch.Tensor, w: Linear) -> torch.Tensor:
+        ctx.w = w
+        return _product(x, w)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+        transposed = dense(ctx.w).t()
+        back = Onednn(transposed) if isinstance(ctx.w, Onednn) else Dense(transposed)
+        return _product(gradient, back), None
+
+
 @dataclass(frozen=True, eq=False)
 class PackedNorm:
     """A norm with its parameters."""
@@ -120,12 +166,27 @@ class PackedNorm:
     bias: Float[torch.Tensor, "c"] | None
     norm: Norm
 
+    @cached_property
+    def stretched(self) -> Float[torch.Tensor, "c"]:
+        """gain · √c, in float32: x / ‖x‖ is √c times shorter than x / √(mean(x²))."""
+        return self.gain.float() * len(self.gain) ** 0.5
+
+    @cached_property
+    def least(self) -> Float[torch.Tensor, ""]:
+        """√(c·ε), what the length of a row is extended by."""
+        return torch.tensor((len(self.gain) * self.norm.eps) ** 0.5, device=self.gain.device)
+
 
 def norm(x: Float[torch.Tensor, "*rows c"], w: PackedNorm) -> Float[torch.Tensor, "*rows c"]:
-    """gain · x / √(mean(x²) + ε), or LayerNorm; sums in float32, rounded once at the end."""
+    """gain · x / √(mean(x²) + ε), or LayerNorm; computed in float32, rounded once at the end.
+
+    √(mean(x²) + ε) = hypot(‖x‖, √(c·ε)) / √c, in four passes where torch's own RMSNorm takes six on a CPU.
+    """
     match w.norm.kind:
         case NormKind.RMS:
-            return F.rms_norm(x, w.gain.shape, w.gain, w.norm.eps)
+            wide = x.float()
+            length = torch.hypot(torch.linalg.vector_norm(wide, dim=-1, keepdim=True), w.least)
+            return (wide / length).mul_(w.stretched).to(x.dtype)
         case NormKind.LAYER:
             return F.layer_norm(x, w.gain.shape, w.gain, w.bias, w.norm.eps)
         case _:
@@ -259,16 +320,16 @@ class _Packer:
         return tensor.to(self.device, self.precision.compute)
 
     def product(self, weight: torch.Tensor, bias: torch.Tensor | None = None) -> Linear:
-        if self.precision is not Precision.INT8:
-            return Dense(self.cast(weight), bias)
-        return quantised(weight.to(self.device), bias)
+        if self.precision is Precision.INT8:
+            return quantised(weight.to(self.device), bias)
+        return _laid_out(self.cast(weight), bias)
 
     def head(self, spec: Spec, embed: torch.Tensor) -> Linear:
         """A tied head is the table itself; rounded to 8 bits it is made from the unrounded table."""
         bias = self.tensor("head_bias") if spec.head_bias else None
         if not spec.tied or self.precision is Precision.INT8:
             return self.product(self.raw("embed" if spec.tied else "head"), bias)
-        return Dense(embed, bias)
+        return _laid_out(embed, bias)
 
     def norm(self, role: str, norm: Norm) -> PackedNorm:
         bias = self.tensor(f"{role}.bias") if norm.bias else None
@@ -320,6 +381,17 @@ class _LayerPacker(_Packer):
         return f"layers.{self.index}.{role}"
 
 
+def _laid_out(weight: Float[torch.Tensor, "o i"], bias: Float[torch.Tensor, "o"] | None) -> Linear:
+    """For the quickest product that this machine has. Only float32 keeps its memory shared with the weights."""
+    if weight.device.type != "cpu" or not torch.backends.mkldnn.is_available():
+        return Dense(weight, bias)
+    if weight.dtype is torch.float32:
+        return Onednn(weight, bias)
+    if torch.ops.mkldnn._is_mkldnn_bf16_supported():
+        return Onednn(torch.ops.mkldnn._reorder_linear_weight(weight), bias)
+    return Dense(weight, bias)
+
+
 def quantised(weight: Float[torch.Tensor, "o i"], bias: Float[torch.Tensor, "o"] | None) -> Int8:
     """code = round(w / scale), scale = max|row| / 127 in bfloat16; a row of zeros has scale 1."""
     weight = weight.float()
@@ -354,8 +426,7 @@ def _fused(layer: PackedLayer) -> Iterator[tuple[tuple[str, ...], torch.Tensor]]
     elif isinstance(layer.layer.mlp, Mlp) and layer.layer.mlp.gated:
         products.append((("gate", "up"), layer.mlp.gate_up))
     for roles, product in products:
-        if isinstance(product, Dense):
-            yield roles, product.weight
+        yield roles, dense(product)
 
 
 def _split(shapes: Mapping[str, tuple[int, ...]], fused: torch.Tensor) -> dict[str, Array]:
