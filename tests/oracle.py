@@ -12,8 +12,10 @@ from transformers import AutoModelForCausalLM, PretrainedConfig, PreTrainedModel
 from transformers.initialization import no_init_weights
 
 from whybox import families, weights
+from whybox.engine.fast import FastEngine, Precision, pack
 from whybox.engine.reference import ReferenceEngine
 from whybox.formats import open_weights
+from whybox.sites import sites_of
 
 torch.set_num_threads(1)  # tiny models: more threads only wait for each other
 
@@ -104,6 +106,19 @@ def assert_as_exact_as_hf(
     return mine
 
 
+def assert_fast_is_the_same(reference: ReferenceEngine, ids: tuple[int, ...]) -> None:
+    """The fast engine in float64 at every site, and through its cache."""
+    fast = FastEngine(pack(reference.spec, reference.weights, Precision.FP64, torch.device("cpu")))
+    everything = [site.name for site in sites_of(reference.spec)]
+    mine, theirs = fast.run(ids, see=everything), reference.run(ids, see=everything)
+    assert set(mine.sites) == set(theirs.sites)
+    for key, value in theirs.sites.items():
+        np.testing.assert_allclose(mine.sites[key], value, rtol=0, atol=1e-10 * max(1, np.abs(value).max()))
+    first = fast.run(ids[:5], cache=fast.fresh_cache(len(ids)))
+    rest = fast.run(ids[5:], cache=first.cache).logits
+    np.testing.assert_allclose(rest, theirs.logits[5:], rtol=0, atol=1e-10 * max(1, np.abs(rest).max()))
+
+
 def hf_hidden(model: PreTrainedModel, ids: tuple[int, ...]) -> Mapping[str, np.ndarray]:
     """What HF shows without hooks: hidden states and attentions of every layer, float64."""
     with torch.no_grad(), TrulyDouble():
@@ -118,6 +133,7 @@ def assert_like_hf(model: PreTrainedModel, path: Path, ids: tuple[int, ...] = ID
     model.save_pretrained(path)
     mine = assert_as_exact_as_hf(model, path, ids, stored)
     assert_same_sites(model, mine.engine64, ids, stored)
+    assert_fast_is_the_same(mine.engine64, ids)
     assert greedy(mine.engine, ids, 5) == hf_greedy(model, ids, 5)
     return mine
 

@@ -20,10 +20,13 @@ def spec(layers: int = 3, **attention: object) -> Spec:
 
 
 def engine(of: Spec, seed: int = 0, dtype: type = np.float64) -> ReferenceEngine:
+    return ReferenceEngine(of, drawn(of, seed, dtype))
+
+
+def drawn(of: Spec, seed: int = 0, dtype: type = np.float64) -> Weights:
     """Every parameter drawn anew: gains around 1, the rest with variance 1 / fan-in."""
     generator = np.random.default_rng(seed)
-    arrays = {role: _drawn(role, shape, generator).astype(dtype) for role, shape in parameters(of).items()}
-    return ReferenceEngine(of, Weights(arrays))
+    return Weights({role: _drawn(role, shape, generator).astype(dtype) for role, shape in parameters(of).items()})
 
 
 def _drawn(role: str, shape: tuple[int, ...], generator: np.random.Generator) -> np.ndarray:

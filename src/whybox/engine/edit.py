@@ -82,12 +82,12 @@ def scale(site: str, factor: float, layers: int | Iterable[int] | None = None, *
     return _edit(site, layers, at, Scale(factor))
 
 
-def set_to(site: str, value: Array, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+def set_to(site: str, value: Array | float, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
     """The selection := a value, broadcast over it: a patch when the value comes from another trace."""
     return _edit(site, layers, at, Set(np.asarray(value)))
 
 
-def add(site: str, value: Array, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+def add(site: str, value: Array | float, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
     """A value, broadcast over the selection, added to it."""
     return _edit(site, layers, at, Add(np.asarray(value)))
 
@@ -145,7 +145,7 @@ def apply(
     axes: the letters of `value`'s axes. places: absolute positions of the rows of q and k. visible: [q k], for boosts.
     """
     chosen = dict(edit.at)
-    parts = [_chosen(chosen.get(a), places.get(a, np.arange(n))) for a, n in zip(axes, value.shape, strict=True)]
+    parts = [chosen_offsets(chosen.get(a), places.get(a, np.arange(n))) for a, n in zip(axes, value.shape, strict=True)]
     if any(part.size == 0 for part in parts):
         return value, False
     where = np.ix_(*parts)
@@ -202,7 +202,7 @@ def _fitted(given: Array, before: Array) -> Array:
         raise SiteError(f"a value of shape {given.shape} does not fit the selected {before.shape}") from None
 
 
-def _chosen(index: Index | None, places: Array) -> Array:
+def chosen_offsets(index: Index | None, places: Array) -> Array:
     """Offsets on an axis whose absolute index is selected (all of them when nothing is)."""
     match index:
         case None:

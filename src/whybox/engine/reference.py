@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from whybox.engine.edit import Edit
-from whybox.engine.trace import Cache, Tap, Trace, Wish
-from whybox.errors import NonFiniteError, SiteError
+from whybox.engine.trace import Cache, LayerSlots, Tap, Trace, Wish
+from whybox.errors import NonFiniteError, SiteError, UsageError
 from whybox.parts import cache as caches
 from whybox.parts.attention import as_heads, mix, project_out, shaped_scores, soft_cap
 from whybox.parts.embedding import lookup
@@ -78,7 +78,7 @@ class ReferenceEngine:
         kept = []
         for index in range(len(self.spec.layers)):
             block = _Block(self, index, tap, positions, angles)
-            x, layer_cache = block.run(x, cache.layers[index])
+            x, layer_cache = block.run(x, _own(cache.layers[index]))
             kept.append(layer_cache)
         rows = range(int(positions[0]) + max(len(ids) - (tail or len(ids)), 0), int(positions[-1]) + 1)
         logits = self._head(x[len(ids) - len(rows) :], np.asarray(rows), tap)
@@ -252,6 +252,13 @@ class _Block:
 
     def at(self, site: str, value: Array) -> Array:
         return self.tap.at(site, self.index, value, {"q": self.positions, "k": self.positions})
+
+
+def _own(slots: LayerSlots) -> caches.LayerCache:
+    """UsageError for a cache that another engine made."""
+    if isinstance(slots, caches.LayerCache):
+        return slots
+    raise UsageError("this cache was made by another engine", "run the prompt with this engine, and use its cache")
 
 
 def _in(dtype: np.dtype, pair: tuple[Array, Array]) -> tuple[Array, Array]:

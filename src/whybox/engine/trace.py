@@ -12,7 +12,6 @@ import numpy as np
 
 from whybox.engine.edit import Edit, apply, check, site_axes
 from whybox.errors import NonFiniteError, SiteError
-from whybox.parts.cache import LayerCache
 from whybox.parts.mask import visible
 from whybox.sites import require_layer, require_site
 from whybox.spec import Spec
@@ -25,6 +24,20 @@ Key = tuple[str, int | None]
 Places = Mapping[str, Array]
 
 
+@runtime_checkable
+class LayerSlots(Protocol):
+    """One layer's keys and values, an immutable value of the engine that made it (`parts.cache.LayerCache` in NumPy)."""
+
+    @property
+    def positions(self) -> Array: ...
+
+    def __len__(self) -> int: ...
+
+    def crop(self, length: int, window: int | None = None) -> "LayerSlots": ...
+
+    def evict(self, positions: Array) -> "LayerSlots": ...
+
+
 @dataclass(frozen=True)
 class Cache:
     """Keys (rotated) and values of all layers. `seen` tokens were fed so far; the next one has position `seen`.
@@ -32,9 +45,18 @@ class Cache:
     rope_length: the length for which length-dependent RoPE was chosen, fixed for the whole run.
     """
 
-    layers: tuple[LayerCache, ...]
+    layers: tuple[LayerSlots, ...]
     seen: int
     rope_length: int
+
+    def crop(self, length: int, spec: Spec) -> "Cache":
+        """As it was when `length` tokens had been seen: the later ones are taken back.
+
+        Raises UsageError where a window has rolled over positions that the next token would see.
+        """
+        windows = (layer.attention.window for layer in spec.layers)
+        kept = tuple(slots.crop(length, window) for slots, window in zip(self.layers, windows, strict=True))
+        return Cache(kept, length, self.rope_length)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -220,11 +242,11 @@ class Tap:
             axes = site_axes(site, None if layer is None else self.spec.layers[layer].mlp)
             row_axis = next(i for i, letter in enumerate(axes) if letter in ("q", "k"))
             rows = np.flatnonzero(bad.any(axis=tuple(i for i in range(value.ndim) if i != row_axis)))
-            raise NonFiniteError(site, layer, int(places[axes[row_axis]][rows[0]]), self.largest, _OVERFLOW)
+            raise NonFiniteError(site, layer, int(places[axes[row_axis]][rows[0]]), self.largest, OVERFLOW)
         self.largest = f"largest |{site}| was {np.abs(value[finite]).max(initial=0):.6g}"
 
 
-_OVERFLOW = "range overflow, or a file with such values: use fp32 (or bf16), and check the file's digest"
+OVERFLOW = "range overflow, or a file with such values: use fp32 (or bf16), and check the file's digest"
 
 
 def wanted(see: Iterable[Wish], spec: Spec) -> set[Key]:

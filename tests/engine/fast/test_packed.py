@@ -243,7 +243,7 @@ def test_a_neighbour_row_cannot_matter(precision: Precision, count: int) -> None
         assert torch.equal(linear(x, product)[0], linear(other, product)[0])
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("kind", list(NormKind))
 def test_norms_are_those_of_the_parts(dtype: torch.dtype, kind: NormKind) -> None:
     """In bfloat16 the sums are still single precision: the only error is the last rounding, 2⁻⁹."""
@@ -254,7 +254,7 @@ def test_norms_are_those_of_the_parts(dtype: torch.dtype, kind: NormKind) -> Non
     expected = rms_norm(x64, gain64, 1e-5) if kind is NormKind.RMS else layer_norm(x64, gain64, bias64, 1e-5)
     ours = norm(x, held)
     assert ours.dtype is dtype
-    rounding = 2e-6 if dtype is torch.float32 else 2.0**-8
+    rounding = {torch.float64: 1e-14, torch.float32: 2e-6, torch.bfloat16: 2.0**-8}[dtype]
     np.testing.assert_allclose(ours.double().numpy(), expected, rtol=rounding, atol=rounding * 0.5)
 
 

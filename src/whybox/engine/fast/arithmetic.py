@@ -1,94 +1,48 @@
-"""The small steps between the products, in as few passes as torch allows: at one row each pass costs a microsecond.
+"""The small steps between the products, on tensors: the formulas of `whybox.parts`."""
 
-The formulas are those of `parts.position` and `parts.mlp`.
-"""
-
-from dataclasses import dataclass
 from typing import assert_never
 
-import numpy as np
 import torch
-import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Float
+from torch.nn import functional
 
-from whybox.parts.position import rope_angles
-from whybox.parts.rope import plain_of
-from whybox.spec import Activation, Pairing, Rope
+from whybox.spec import Activation, Pairing
+
+Tensor = torch.Tensor
 
 
-@dataclass(frozen=True, eq=False)
-class Turn:
-    """How far each pair of dimensions turns at each position: w = 2p dimensions take part.
+def rotate(
+    x: Float[Tensor, "b q h d"], cos: Float[Tensor, "n q p"], sin: Float[Tensor, "n q p"], pairing: Pairing
+) -> Float[Tensor, "b q h d"]:
+    """(a cos − b sin, a sin + b cos) for each pair (a, b) of the first 2p dimensions; the rest pass unturned.
 
-    cos: [*rows 1 w]. sin: the same, negative where it belongs to a pair's first member.
+    Computed in the precision of the angles, float32 at least, and rounded once. Source: arXiv 2104.09864.
     """
-
-    cos: Float[torch.Tensor, "*rows 1 w"]
-    sin: Float[torch.Tensor, "*rows 1 w"]
-    pairing: Pairing
-
-
-def turn(
-    rope: Rope, positions: Int[np.ndarray, "*rows"], length: int, dtype: torch.dtype, device: torch.device
-) -> Turn:
-    """The turns at these positions, for a run of `length` tokens in all; angles are computed in double precision."""
-    cos, sin = rope_angles(rope, positions.reshape(-1), length)
-    pairing = plain_of(rope).pairing
-    rows = (*positions.shape, 1, 2 * cos.shape[-1])
-    both = (_paired(cos, cos, pairing), _paired(-sin, sin, pairing))
-    wide_cos, wide_sin = (torch.from_numpy(part).reshape(rows).to(device, dtype) for part in both)
-    return Turn(wide_cos, wide_sin, pairing)
+    pairs, cos, sin = cos.shape[-1], cos[:, :, None], sin[:, :, None]
+    turning, rest = x[..., : 2 * pairs], x[..., 2 * pairs :]
+    match pairing:
+        case Pairing.HALF:
+            a, b = turning[..., :pairs], turning[..., pairs:]
+            turned = torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+        case Pairing.INTERLEAVED:
+            a, b = turning[..., 0::2], turning[..., 1::2]
+            turned = torch.stack([a * cos - b * sin, a * sin + b * cos], dim=-1).flatten(-2)
+        case _:
+            assert_never(pairing)
+    turned = turned.to(x.dtype)
+    return turned if rest.shape[-1] == 0 else torch.cat([turned, rest], dim=-1)
 
 
-def rotate_heads(x: Float[torch.Tensor, "*rows h d"], by: Turn) -> Float[torch.Tensor, "*rows h d"]:
-    """(a cos − b sin, a sin + b cos) for each pair (a, b), as x · cos + swapped(x) · sin; the rest pass unturned.
-
-    Query and key heads of a row can be turned in one go.
-    """
-    width = by.cos.shape[-1]
-    turned = x[..., :width]
-    turned = torch.addcmul(turned * by.cos, _swapped(turned, by.pairing), by.sin)
-    return turned if width == x.shape[-1] else torch.cat([turned, x[..., width:]], -1)
-
-
-def activate(x: Float[torch.Tensor, "*rows f"], kind: Activation) -> Float[torch.Tensor, "*rows f"]:
+def activate(x: Float[Tensor, "*rows f"], kind: Activation) -> Float[Tensor, "*rows f"]:
     """The activation that the spec names."""
     match kind:
-        case Activation.SILU:
-            return F.silu(x)
-        case Activation.GELU_TANH:
-            return F.gelu(x, approximate="tanh")
-        case Activation.GELU_ERF:
-            return F.gelu(x)
         case Activation.RELU:
-            return F.relu(x)
+            return functional.relu(x)
+        case Activation.GELU_ERF:
+            return functional.gelu(x)
+        case Activation.GELU_TANH:
+            return functional.gelu(x, approximate="tanh")
+        case Activation.SILU:
+            return functional.silu(x)
         case _:
             assert_never(kind)
-
-
-def gated(gate_up: Float[torch.Tensor, "*rows ff"], kind: Activation) -> Float[torch.Tensor, "*rows f"]:
-    """act(gate) ⊙ up, from one product whose first half is the gate."""
-    f = gate_up.shape[-1] // 2
-    return activate(gate_up[..., :f], kind) * gate_up[..., f:]
-
-
-def _paired(first: np.ndarray, second: np.ndarray, pairing: Pairing) -> np.ndarray:
-    """Numbers of the pairs' two members, where the members lie."""
-    match pairing:
-        case Pairing.HALF:
-            return np.concatenate([first, second], axis=-1)
-        case Pairing.INTERLEAVED:
-            return np.stack([first, second], axis=-1)
-        case _:
-            assert_never(pairing)
-
-
-def _swapped(x: Float[torch.Tensor, "*rows w"], pairing: Pairing) -> Float[torch.Tensor, "*rows w"]:
-    """Each dimension's partner in its place."""
-    match pairing:
-        case Pairing.HALF:
-            return x.roll(x.shape[-1] // 2, -1)
-        case Pairing.INTERLEAVED:
-            return x.unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
-        case _:
-            assert_never(pairing)

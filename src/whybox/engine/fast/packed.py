@@ -29,6 +29,7 @@ LANES = 16  # torch's 8-bit kernel reads whole vectors: at other widths it would
 class Precision(StrEnum):
     """How weights are held and products computed."""
 
+    FP64 = "fp64"
     FP32 = "fp32"
     BF16 = "bf16"
     FP16 = "fp16"
@@ -38,6 +39,8 @@ class Precision(StrEnum):
     def compute(self) -> torch.dtype:
         """What activations are held in."""
         match self:
+            case Precision.FP64:
+                return torch.float64
             case Precision.FP32:
                 return torch.float32
             case Precision.BF16 | Precision.INT8:
@@ -51,6 +54,8 @@ class Precision(StrEnum):
     def emulates(self) -> str:
         """What a server that runs this precision does, in one sentence."""
         match self:
+            case Precision.FP64:
+                return "double precision throughout: what single precision rounds away"
             case Precision.FP32:
                 return "single precision throughout: the reference engine's arithmetic in another order of sums"
             case Precision.BF16:
@@ -168,23 +173,23 @@ class PackedNorm:
 
     @cached_property
     def stretched(self) -> Float[torch.Tensor, "c"]:
-        """gain · √c, in float32: x / ‖x‖ is √c times shorter than x / √(mean(x²))."""
-        return self.gain.float() * len(self.gain) ** 0.5
+        """gain · √c, in float32 at least: x / ‖x‖ is √c times shorter than x / √(mean(x²))."""
+        return self.gain.to(torch.promote_types(self.gain.dtype, torch.float32)) * len(self.gain) ** 0.5
 
     @cached_property
     def least(self) -> Float[torch.Tensor, ""]:
         """√(c·ε), what the length of a row is extended by."""
-        return torch.tensor((len(self.gain) * self.norm.eps) ** 0.5, device=self.gain.device)
+        return self.stretched.new_tensor((len(self.gain) * self.norm.eps) ** 0.5)
 
 
 def norm(x: Float[torch.Tensor, "*rows c"], w: PackedNorm) -> Float[torch.Tensor, "*rows c"]:
-    """gain · x / √(mean(x²) + ε), or LayerNorm; computed in float32, rounded once at the end.
+    """gain · x / √(mean(x²) + ε), or LayerNorm; computed in float32 at least, rounded once at the end.
 
     √(mean(x²) + ε) = hypot(‖x‖, √(c·ε)) / √c, in four passes where torch's own RMSNorm takes six on a CPU.
     """
     match w.norm.kind:
         case NormKind.RMS:
-            wide = x.float()
+            wide = x.to(w.stretched.dtype)
             length = torch.hypot(torch.linalg.vector_norm(wide, dim=-1, keepdim=True), w.least)
             return (wide / length).mul_(w.stretched).to(x.dtype)
         case NormKind.LAYER:
@@ -387,7 +392,7 @@ def _laid_out(weight: Float[torch.Tensor, "o i"], bias: Float[torch.Tensor, "o"]
         return Dense(weight, bias)
     if weight.dtype is torch.float32:
         return Onednn(weight, bias)
-    if torch.ops.mkldnn._is_mkldnn_bf16_supported():
+    if weight.dtype is torch.bfloat16 and torch.ops.mkldnn._is_mkldnn_bf16_supported():
         return Onednn(torch.ops.mkldnn._reorder_linear_weight(weight), bias)
     return Dense(weight, bias)
 

@@ -1,12 +1,12 @@
-"""The small steps against the parts that they repeat."""
+"""Turning all heads at once is the rotation of the parts."""
 
 import numpy as np
 import pytest
 import torch
 
-from whybox.engine.fast.arithmetic import activate, gated, rotate_heads, turn
-from whybox.parts import mlp, position
-from whybox.spec import Activation, LinearRope, Pairing, PlainRope, YarnRope
+from whybox.engine.fast.turning import rotate_heads, turn
+from whybox.parts import position
+from whybox.spec import LinearRope, Pairing, PlainRope, YarnRope
 
 CPU = torch.device("cpu")
 POSITIONS = np.array([[0, 1, 5], [7, 1000, 3]])
@@ -43,26 +43,14 @@ def test_every_variant_of_rope_is_the_parts_business() -> None:
         np.testing.assert_array_equal(by.sin[:, 0].numpy(), np.concatenate([-sin, sin], -1))
 
 
-def test_in_bfloat16_a_turn_rounds_three_times() -> None:
-    """cos, sin and the products are rounded to 8 bits: within 2⁻⁷ of the pair's length."""
+def test_the_precision_of_the_angles_rules() -> None:
+    """bfloat16 heads turned by float32 angles are rounded once, by bfloat16 angles three times (2⁻⁷ of the pair)."""
     x = torch.from_numpy(drawn(3, 5, 10)).bfloat16()
-    ours = rotate_heads(x, turn(PlainRope(100.0, 10), POSITIONS[1], 2000, torch.bfloat16, CPU))
-    exact = rotate_heads(x.double(), turn(PlainRope(100.0, 10), POSITIONS[1], 2000, torch.float64, CPU))
-    assert ours.dtype is torch.bfloat16
+    rope, places = PlainRope(100.0, 10), POSITIONS[1]
+    once, thrice = (rotate_heads(x, turn(rope, places, 2000, t, CPU)) for t in (torch.float32, torch.bfloat16))
+    exact = rotate_heads(x.double(), turn(rope, places, 2000, torch.float64, CPU))
+    assert once.dtype is thrice.dtype is torch.bfloat16
+    assert torch.equal(once, exact.bfloat16())
     length = x.double().unflatten(-1, (2, 5)).norm(dim=-2).repeat(1, 1, 2)
-    error = (ours.double() - exact).abs() / length
+    error = (thrice.double() - exact).abs() / length
     assert 1e-4 < error.max() < 2.0**-7
-
-
-@pytest.mark.parametrize("kind", list(Activation))
-def test_activations_are_those_of_the_parts(kind: Activation) -> None:
-    x = 3 * drawn(2, 3, 14)
-    np.testing.assert_allclose(activate(torch.from_numpy(x), kind).numpy(), mlp.activate(x, kind), rtol=0, atol=1e-14)
-    expected = mlp.activate(x[..., :7], kind) * x[..., 7:]
-    np.testing.assert_allclose(gated(torch.from_numpy(x), kind).numpy(), expected, rtol=0, atol=1e-13)
-
-
-@pytest.mark.parametrize("kind", list(Activation))
-def test_gates_can_be_differentiated(kind: Activation) -> None:
-    x = torch.from_numpy(drawn(3, 14)).requires_grad_()
-    assert torch.autograd.gradcheck(lambda v: gated(v, kind), (x,))

@@ -1,0 +1,206 @@
+"""One layer on a batch [b q c]: the reference engine's block, line for line, on tensors.
+
+Every site passes through the tap. Where nobody watches scores or pattern, a fused kernel may take their place.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from torch.nn.functional import rms_norm
+
+from whybox.engine.fast import kernels
+from whybox.engine.fast.arithmetic import activate, rotate
+from whybox.engine.fast.keys import LayerKeys, Part
+from whybox.engine.fast.kernels import Kernel, Sight, Sights
+from whybox.engine.fast.packed import PackedLayer, PackedMlp, PackedMoe, linear, norm
+from whybox.engine.fast.tap import BatchTap, Places
+from whybox.errors import SiteError
+from whybox.parts.rope import plain_of
+from whybox.spec import Layout, Mlp, Moe, QkNorm, Rope
+
+Tensor = torch.Tensor
+Angles = Callable[[Rope], tuple[Tensor, Tensor]]
+Held = dict[int, Tensor]  # expert → its hidden rows
+Chosen = dict[int, tuple[Tensor, ...]]  # expert → the rows that chose it
+
+
+@dataclass
+class Batch:
+    """What all layers of one pass share: where its rows stand, who watches, and which kernel was asked for.
+
+    angles: rope → cos and sin [b|1 q p]. kernels_used: layer → the kernel that ran there.
+    """
+
+    places: Places
+    tap: BatchTap
+    angles: Angles
+    kernel: Kernel
+    device: torch.device
+    sights: Sights = field(init=False)
+    kernels_used: dict[int, Kernel] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.sights = Sights(self.places.query, self.device)
+
+
+class Block:
+    """One layer of one pass: reads the residual stream, passes every site through the tap, returns the new stream."""
+
+    def __init__(self, packed: PackedLayer, index: int, batch: Batch) -> None:
+        self.packed, self.layer, self.attention = packed, packed.layer, packed.layer.attention
+        self.index, self.batch, self.tap = index, batch, batch.tap
+
+    def run(self, x: Tensor, keys: LayerKeys) -> tuple[Tensor, LayerKeys]:
+        """Where the norms stand is the layout's choice; the sublayers are the same in all."""
+        x = self.at("resid_pre", x)
+        layout = self.layer.layout
+        before = layout in (Layout.PRE, Layout.SANDWICH, Layout.PARALLEL)
+        inner = layout in (Layout.SANDWICH, Layout.INNER_POST)
+        attn_in = self.at("attn_in", self.norm(x, "attn_norm") if before else x)
+        written, keys = self.attend(attn_in, keys)
+        attn_out = self.at("attn_out", self.norm(written, "attn_post_norm") if inner else written)
+        if layout is Layout.PARALLEL:
+            return self.at("resid_post", x + attn_out + self.feed(self.norm(x, "mlp_norm"), inner)), keys
+        mid = x + attn_out
+        mid = self.at("resid_mid", self.norm(mid, "attn_norm") if layout is Layout.POST else mid)
+        after = mid + self.feed(self.norm(mid, "mlp_norm") if before else mid, inner)
+        return self.at("resid_post", self.norm(after, "mlp_norm") if layout is Layout.POST else after), keys
+
+    def attend(self, x: Tensor, keys: LayerKeys) -> tuple[Tensor, LayerKeys]:
+        """Projections → position → scores → pattern → head outputs → output projection."""
+        query, key, value = self.project(x)
+        query, key = self.at("query", self.qk_norm(query, self.packed.query_norm)), self.at("key", self.qk_norm(key, self.packed.key_norm))
+        value = self.at("value", value)
+        if self.attention.rope is not None:
+            cos, sin = self.batch.angles(self.attention.rope)
+            pairing = plain_of(self.attention.rope).pairing
+            query = self.at("query_pos", rotate(query, cos, sin, pairing))
+            key = self.at("key_pos", rotate(key, cos, sin, pairing))
+        parts, keys = keys.extend(key, value, self.batch.places.query, self.attention.window)
+        head_out = self.at("head_out", self.mixed(query.transpose(1, 2), parts).transpose(1, 2))
+        return linear(head_out.flatten(2), self.packed.out), keys
+
+    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """[b q c] → query [b q h d], key and value [b q g d], in one product."""
+        a = self.attention
+        heads = linear(x, self.packed.qkv).unflatten(-1, (a.heads + 2 * a.kv_heads, a.head_width))
+        query, key, value = heads.split([a.heads, a.kv_heads, a.kv_heads], dim=2)
+        return query, key, value
+
+    def mixed(self, query: Tensor, parts: tuple[Part, ...]) -> Tensor:
+        """head_out [b h q d] by the kernel that obeys this layer and shows what is watched."""
+        sight = self.batch.sights.of(parts, self.attention.window)
+        seen = any(self.tap.watches(site, self.index) for site in ("scores", "pattern", "sink_mass"))
+        fuse = self.batch.kernel is Kernel.SDPA and not seen and kernels.can_fuse(self.attention, parts)
+        self.batch.kernels_used[self.index] = Kernel.SDPA if fuse else Kernel.PLAIN
+        bias = kernels.distance_bias(self.attention, self.batch.places.query, parts)
+        if fuse:
+            return kernels.fused(query, parts[0], sight, bias, self.attention)
+        return kernels.mix(self.pattern(query, parts, sight, bias), parts)
+
+    def pattern(self, query: Tensor, parts: tuple[Part, ...], sight: Sight, bias: Tensor | None) -> Tensor:
+        """scores (scaled, capped, ALiBi) → edits and cuts → mask → softmax."""
+        s = kernels.scores(query, parts, self.attention)
+        s = s if bias is None else s + bias
+        places = self._places_with_keys(parts)
+        if self.tap.watches("scores", self.index):
+            s = self.tap.at("scores", self.index, s, places, _shown(sight))
+            self.require_something_seen(s, sight)
+        pattern, mass = kernels.softmax(s, sight.mask, self.packed.sinks)
+        if self.tap.watches("pattern", self.index):
+            pattern = self.tap.at("pattern", self.index, pattern, places)
+        if mass is not None and self.tap.watches("sink_mass", self.index):
+            self.tap.at("sink_mass", self.index, mass, places)
+        return pattern
+
+    def _places_with_keys(self, parts: tuple[Part, ...]) -> Places:
+        """The axis k of scores and pattern: all that can be looked at, part after part."""
+        mine = self.batch.places
+        each = [np.broadcast_to(part.positions, (len(mine.query), part.positions.shape[1])) for part in parts]
+        return Places(mine.query, np.concatenate(each, axis=1), mine.lengths)
+
+    def require_something_seen(self, s: Tensor, sight: Sight) -> None:
+        """A cut that leaves a row without any key is refused: the row would be undefined."""
+        if not self.tap.edits_at("scores", self.index):
+            return
+        seen = _shown(sight)
+        blind = seen.any(dim=-1)[:, None] & ~(seen[:, None] & ~torch.isneginf(s)).any(dim=-1)
+        if bool(blind.any()):
+            row, head, query = (int(i) for i in torch.nonzero(blind)[0])
+            raise SiteError(
+                f"the cut leaves query {self.batch.places.query[row, query]} of layer {self.index}, head {head} "
+                "with no key to see",
+                "leave at least one key, or ablate the head instead",
+            )
+
+    def feed(self, x: Tensor, inner: bool) -> Tensor:
+        """The MLP's contribution, exactly as it is added."""
+        x, mlp = self.at("mlp_in", x), self.packed.mlp
+        written = self.mixture(x, mlp) if isinstance(mlp, PackedMoe) else self.mlp(x, mlp)
+        return self.at("mlp_out", self.norm(written, "mlp_post_norm") if inner else written)
+
+    def mlp(self, x: Tensor, mlp: PackedMlp) -> Tensor:
+        return linear(self.at("mlp_hidden", hidden(x, mlp, self.layer.mlp)), mlp.down)
+
+    def mixture(self, x: Tensor, moe: PackedMoe) -> Tensor:
+        """Σ over the chosen experts of weight · W_down · hidden; hidden of an expert not chosen is 0."""
+        spec = self.layer.mlp
+        assert isinstance(spec, Moe)
+        gates = route(self.at("router", linear(x, moe.router)), spec.active, spec.normalise).to(x.dtype)
+        rows = {e: where for e in range(spec.experts) if len((where := torch.nonzero(gates[..., e], as_tuple=True))[0])}
+        held = {e: hidden(x[where], moe.experts[e], spec) for e, where in rows.items()}
+        if self.tap.watches("mlp_hidden", self.index):
+            held = self._watched(held, rows, x.new_zeros(*gates.shape, spec.width))
+        out = torch.zeros_like(x)
+        for e, where in rows.items():
+            out[where] += gates[..., e][where][:, None] * linear(held[e], moe.experts[e].down)
+        return out
+
+    def _watched(self, held: Held, rows: Chosen, whole: Tensor) -> Held:
+        """What the experts hold, passed through the tap as one site [b q e f] and taken apart again."""
+        for e, where in rows.items():
+            whole[..., e, :][where] = held[e]
+        whole = self.at("mlp_hidden", whole)
+        return {e: whole[..., e, :][where] for e, where in rows.items()}
+
+    def qk_norm(self, x: Tensor, gain: Tensor | None) -> Tensor:
+        """RMS norm of each head, or of the whole projection; nothing where the family has none."""
+        if gain is None:
+            return x
+        whole = x.flatten(2) if self.attention.qk_norm is QkNorm.WHOLE else x
+        return rms_norm(whole, gain.shape, gain, self.attention.qk_norm_eps).view(x.shape)
+
+    def norm(self, x: Tensor, role: str) -> Tensor:
+        return norm(x, self.packed.norms[role])
+
+    def at(self, site: str, value: Tensor) -> Tensor:
+        if not self.tap.watches(site, self.index):
+            return value
+        return self.tap.at(site, self.index, value, self.batch.places)
+
+
+def hidden(x: Tensor, mlp: PackedMlp, spec: Mlp | Moe) -> Tensor:
+    """act(x · W_upᵀ), or with a gate act(x · W_gateᵀ) ⊙ (x · W_upᵀ) from one product."""
+    wide = linear(x, mlp.gate_up)
+    if isinstance(spec, Mlp) and not spec.gated:
+        return activate(wide, spec.activation)
+    gate, up = wide.chunk(2, dim=-1)
+    return activate(gate, spec.activation) * up
+
+
+def route(router: Tensor, active: int, normalise: bool) -> Tensor:
+    """Router logits [b q e] → the weight of each expert; the `active` largest kept, between equals the lower one."""
+    weights = torch.softmax(router.float() if router.dtype.itemsize < 4 else router, dim=-1)
+    chosen = torch.sort(router, dim=-1, descending=True, stable=True).indices[..., :active]
+    kept = torch.zeros_like(weights).scatter(-1, chosen, weights.gather(-1, chosen))
+    return kept / kept.sum(dim=-1, keepdim=True) if normalise else kept
+
+
+def _shown(sight: Sight) -> Tensor:
+    """The mask [n q k], also where everything is visible."""
+    if sight.mask is not None:
+        return sight.mask
+    keys = sum(part.shape[1] for part in sight.key)
+    return torch.ones(1, sight.query.shape[1], keys, dtype=torch.bool, device=sight.device)

@@ -1,0 +1,180 @@
+"""Attention over the parts that a batch can look at: plain, which shows everything, and the fused product of torch.
+
+Query heads h share key/value heads g in groups of r: the r heads of a group become rows of one product, keys and
+values are never repeated. Order everywhere: scale → cap → distance bias → mask → softmax → mix.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from torch.nn import functional
+
+from whybox.engine.fast.keys import Part
+from whybox.spec import Attention
+
+Tensor = torch.Tensor
+
+
+class Kernel(StrEnum):
+    """How attention is computed. Only `plain` makes scores and patterns that can be seen and changed."""
+
+    PLAIN = "plain"
+    TILED = "tiled"
+    SDPA = "sdpa"
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """Which keys the rows of a pass can see: a predicate on positions, made a mask only where one is asked for."""
+
+    query: Int[np.ndarray, "b q"]
+    key: tuple[Int[np.ndarray, "n k"], ...]
+    window: int | None
+    device: torch.device
+
+    @cached_property
+    def everything(self) -> bool:
+        """Every row sees every key: no mask is needed."""
+        latest = max(int(part.max(initial=-1)) for part in self.key)
+        earliest = min(int(part.min(initial=latest)) for part in self.key)
+        near = self.window is None or earliest > int(self.query.max()) - self.window
+        return latest <= int(self.query.min()) and near
+
+    @cached_property
+    def triangle(self) -> bool:
+        """Keys are the rows themselves, in rising order, all of them within the window: a lower triangle."""
+        if len(self.key) != 1 or not np.array_equal(self.key[0], self.query):
+            return False
+        near = self.window is None or int((self.query[:, -1] - self.query[:, 0]).max()) < self.window
+        return near and bool((np.diff(self.query, axis=1) > 0).all())
+
+    @cached_property
+    def mask(self) -> Bool[Tensor, "n q k"] | None:
+        """True = visible; None where everything is."""
+        if self.everything:
+            return None
+        if self.triangle:
+            return torch.ones(self.query.shape[1], self.query.shape[1], dtype=torch.bool, device=self.device).tril()[None]
+        seen = np.concatenate([self._part(part) for part in self.key], axis=-1)
+        return torch.from_numpy(seen).to(self.device)
+
+    def _part(self, key: Int[np.ndarray, "n k"]) -> Bool[np.ndarray, "b q k"]:
+        query, key = self.query[:, :, None], np.broadcast_to(key, (len(self.query), key.shape[1]))[:, None, :]
+        seen: Bool[np.ndarray, "b q k"] = key <= query
+        return seen if self.window is None else seen & (key > query - self.window)
+
+
+@dataclass
+class Sights:
+    """The sights of one pass; layers that look at the same places share one."""
+
+    query: Int[np.ndarray, "b q"]
+    device: torch.device
+    _known: dict[int | None, Sight] = field(default_factory=dict)
+
+    def of(self, parts: Sequence[Part], window: int | None) -> Sight:
+        places = tuple(part.positions for part in parts)
+        known = self._known.get(window)
+        if known is None or not _same(known.key, places):
+            known = self._known[window] = Sight(self.query, places, window, self.device)
+        return known
+
+
+def _same(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> bool:
+    return len(before) == len(after) and all(a is b or np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+
+
+def scores(query: Float[Tensor, "b h q d"], parts: Sequence[Part], spec: Attention) -> Float[Tensor, "b h q k"]:
+    """s = scale · q · k over all parts, soft-capped, distance bias not yet added; float32 at least."""
+    scaled = query * spec.scale
+    found = torch.cat([_products(scaled, part.key) for part in parts], dim=-1)
+    found = found.float() if found.dtype.itemsize < 4 else found
+    return found if spec.cap is None else torch.tanh(found / spec.cap) * spec.cap
+
+
+def _products(query: Float[Tensor, "b h q d"], key: Float[Tensor, "n g k d"]) -> Float[Tensor, "b h q k"]:
+    batch, heads, rows, width = query.shape
+    own, groups, keys, _ = key.shape
+    if own == batch:
+        grouped = query.reshape(batch, groups, heads // groups * rows, width)
+        return (grouped @ key.transpose(-1, -2)).reshape(batch, heads, rows, keys)
+    grouped = query.unflatten(1, (groups, -1)).transpose(0, 1).reshape(groups, -1, width)
+    product = grouped @ key[0].transpose(-1, -2)
+    return product.reshape(groups, batch, heads // groups, rows, keys).transpose(0, 1).reshape(batch, heads, rows, keys)
+
+
+def mix(pattern: Float[Tensor, "b h q k"], parts: Sequence[Part]) -> Float[Tensor, "b h q dv"]:
+    """Σ_k pattern · value over all parts."""
+    sizes = [part.key.shape[2] for part in parts]
+    mixed = [_mixed(own, part.value) for own, part in zip(pattern.split(sizes, dim=-1), parts, strict=True)]
+    return mixed[0] if len(mixed) == 1 else torch.stack(mixed).sum(dim=0)
+
+
+def _mixed(pattern: Float[Tensor, "b h q k"], value: Float[Tensor, "n g k dv"]) -> Float[Tensor, "b h q dv"]:
+    batch, heads, rows, keys = pattern.shape
+    own, groups, _, width = value.shape
+    pattern = pattern.to(value.dtype)
+    if own == batch:
+        grouped = pattern.reshape(batch, groups, heads // groups * rows, keys)
+        return (grouped @ value).reshape(batch, heads, rows, width)
+    grouped = pattern.unflatten(1, (groups, -1)).transpose(0, 1).reshape(groups, -1, keys)
+    product = (grouped @ value[0]).reshape(groups, batch, heads // groups, rows, width)
+    return product.transpose(0, 1).reshape(batch, heads, rows, width)
+
+
+def distance_bias(
+    spec: Attention, query: Int[np.ndarray, "b q"], parts: Sequence[Part]
+) -> Float[Tensor, "b h q k"] | None:
+    """ALiBi: −slope · |query position − key position|, in float32 at least."""
+    if spec.alibi is None:
+        return None
+    dtype, device = torch.promote_types(parts[0].key.dtype, torch.float32), parts[0].key.device
+    slopes = torch.tensor(spec.alibi, dtype=dtype, device=device)[:, None, None]
+    each = [np.broadcast_to(part.positions, (len(query), part.positions.shape[1])) for part in parts]
+    distance = np.abs(query[:, :, None] - np.concatenate(each, axis=1)[:, None, :])
+    return -slopes * torch.from_numpy(distance).to(device, dtype)[:, None]
+
+
+def softmax(
+    s: Float[Tensor, "b h q k"], visible: Bool[Tensor, "n q k"] | None, sinks: Float[Tensor, "h"] | None
+) -> tuple[Float[Tensor, "b h q k"], Float[Tensor, "b h q"] | None]:
+    """The pattern, and the share of the learned sinks. A row that sees nothing is 0 throughout, never NaN."""
+    hidden = s if visible is None else s.masked_fill(~visible[:, None], -torch.inf)
+    if sinks is not None:
+        beside = sinks.to(s.dtype)[None, :, None, None].expand(*s.shape[:-1], 1)
+        whole = torch.softmax(torch.cat([hidden, beside], dim=-1), dim=-1)
+        return whole[..., :-1], whole[..., -1]
+    pattern = torch.softmax(hidden, dim=-1)
+    if visible is None:
+        return pattern, None
+    return pattern.masked_fill(~visible.any(dim=-1)[:, None, :, None], 0), None
+
+
+def can_fuse(spec: Attention, parts: Sequence[Part]) -> bool:
+    """Whether torch's fused attention obeys this layer's settings: it knows no cap and no sinks, and one part only."""
+    return spec.cap is None and not spec.sinks and len(parts) == 1
+
+
+def fused(
+    query: Float[Tensor, "b h q d"], part: Part, sight: Sight, bias: Float[Tensor, "b h q k"] | None, spec: Attention
+) -> Float[Tensor, "b h q dv"]:
+    """torch's scaled_dot_product_attention; a lower triangle goes as such, so that its upper half is skipped."""
+    causal = sight.triangle and not sight.everything and bias is None
+    mask = None if causal or sight.mask is None else sight.mask[:, None]
+    if bias is not None:
+        mask = (bias if mask is None else bias.masked_fill(~mask, -torch.inf)).to(query.dtype)
+    found: Tensor = functional.scaled_dot_product_attention(
+        query,
+        part.key,
+        part.value,
+        attn_mask=mask,
+        is_causal=causal,
+        scale=spec.scale,
+        enable_gqa=part.key.shape[1] != query.shape[1],
+    )
+    return found
