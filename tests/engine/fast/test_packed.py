@@ -9,23 +9,18 @@ import torch
 
 from tests.engine import random_models
 from whybox.engine.fast.packed import (
-    Dense,
-    Linear,
-    Onednn,
     Packed,
     PackedMlp,
     PackedMoe,
     PackedNorm,
     Precision,
-    dense,
-    linear,
     norm,
     pack,
     pack_streamed,
-    quantised,
     require_precision,
     shared_views,
 )
+from whybox.engine.fast.products import Dense, Int4, Int8, Linear, Onednn, dense, linear, quantised, quantised_4bit
 from whybox.errors import UsageError
 from whybox.parts.norm import layer_norm, rms_norm
 from whybox.spec import Activation, Layer, LearnedPositions, Mlp, Moe, Norm, NormKind, QkNorm, Spec
@@ -201,7 +196,8 @@ def every_kind(out: int, width: int, bias: torch.Tensor | None) -> list[Linear]:
     weight = torch.randn(out, width, generator=GENERATOR)
     reordered = torch.ops.mkldnn._reorder_linear_weight(weight.bfloat16())
     low = None if bias is None else bias.bfloat16()
-    return [Dense(weight, bias), Onednn(weight, bias), Onednn(reordered, low), quantised(weight, low)]
+    rounded = [quantised(weight, low), quantised_4bit(weight, low)]
+    return [Dense(weight, bias), Onednn(weight, bias), Onednn(reordered, low), *rounded]
 
 
 @pytest.mark.parametrize("count", [1, 3, 16, 40])
@@ -220,9 +216,9 @@ def test_every_kind_is_the_plain_product(count: int, out: int, width: int, biase
 
 
 def test_gradients_are_those_of_the_plain_product() -> None:
-    for product in every_kind(11, 16, torch.randn(11, generator=GENERATOR)):
-        x = torch.randn(3, 5, 16, generator=GENERATOR).to(dense(product).dtype).requires_grad_()
-        pull = torch.randn(3, 5, 11, generator=GENERATOR).to(x.dtype)
+    for product in every_kind(16, 32, torch.randn(16, generator=GENERATOR)):
+        x = torch.randn(3, 5, 32, generator=GENERATOR).to(dense(product).dtype).requires_grad_()
+        pull = torch.randn(3, 5, 16, generator=GENERATOR).to(x.dtype)
         out = linear(x, product)
         assert torch.equal(out, linear(x.detach(), product))
         (out * pull).sum().backward()
@@ -232,14 +228,51 @@ def test_gradients_are_those_of_the_plain_product() -> None:
         assert ((x.grad.double() - exact).abs() <= tolerance * (exact.abs() + 8)).all()
 
 
-@pytest.mark.parametrize("precision", [Precision.FP32, Precision.BF16, Precision.INT8])
+def blocks(steps: torch.Tensor, centre: torch.Tensor) -> torch.Tensor:
+    """A [16 96] matrix on 4-bit grids, both ends of each grid in use."""
+    codes = torch.randint(0, 16, (16, 3, 32), generator=GENERATOR)
+    codes[..., 0], codes[..., 1] = 0, 15
+    return ((codes - 8) * steps + centre).flatten(1)
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_four_bit_files_keep_their_codes(centred: bool) -> None:
+    """Of a number on Q4_1's or Q4_0's grid only scale and centre are rounded, to 8 significant bits."""
+    steps = torch.rand(16, 3, 1, generator=GENERATOR) + 0.1
+    centre = torch.zeros(1) if centred else torch.randn(16, 3, 1, generator=GENERATOR)
+    weight = blocks(-steps if centred else steps, centre)
+    packed = quantised_4bit(weight, None)
+    assert isinstance(packed, Int4)
+    exact = packed.scales.float().transpose(0, 1)
+    largest = (exact[..., 0].abs() * 8 + exact[..., 1].abs()).repeat_interleave(32, 1)
+    error = (dense(packed).float() - weight).abs()
+    assert (error <= 2.0**-7 * largest).all()
+    assert packed.codes.numel() == weight.numel() / 2
+
+
+def test_four_bits_round_to_the_nearest_of_sixteen() -> None:
+    weight = torch.randn(16, 64, generator=GENERATOR)
+    weight[2] = 0
+    packed = quantised_4bit(weight, None)
+    grouped = weight.unflatten(1, (2, 32))
+    step = ((grouped.amax(-1) - grouped.amin(-1)) / 15).repeat_interleave(32, 1)
+    error = (dense(packed).float() - weight).abs()
+    assert (error <= 0.5 * step + 0.02 * weight.abs().amax()).all()
+    assert 0.2 < (error / step)[:2].square().mean().sqrt() < 0.35  # uniform rounding: 1/√12
+    assert (dense(packed)[2] == 0).all()
+
+
+def test_shapes_that_four_bits_cannot_hold_get_eight() -> None:
+    assert isinstance(quantised_4bit(torch.randn(7, 64, generator=GENERATOR), None), Int8)
+    assert isinstance(quantised_4bit(torch.randn(16, 13, generator=GENERATOR), None), Int8)
+
+
 @pytest.mark.parametrize("count", [2, 5, 16, 128])
-def test_a_neighbour_row_cannot_matter(precision: Precision, count: int) -> None:
-    packed = pack(SPECS["plain"], drawn(SPECS["plain"]), precision, CPU)
-    x = torch.randn(count, 13, generator=GENERATOR).to(precision.compute)
-    other = x.clone()
-    other[1:] = torch.randn(count - 1, 13, generator=GENERATOR).to(precision.compute)
-    for product in (packed.layers[0].qkv, packed.layers[0].mlp.gate_up, packed.head):
+def test_a_neighbour_row_cannot_matter(count: int) -> None:
+    for product in [*every_kind(48, 64, None), *every_kind(7, 13, None)]:
+        x = torch.randn(count, len(dense(product).t()), generator=GENERATOR).to(dense(product).dtype)
+        other = x.clone()
+        other[1:] = torch.randn(count - 1, x.shape[1], generator=GENERATOR).to(x.dtype)
         assert torch.equal(linear(x, product)[0], linear(other, product)[0])
 
 
@@ -291,7 +324,7 @@ def test_other_precisions_share_nothing() -> None:
     assert shared_views(pack_streamed(SPECS["plain"], weights, Precision.FP32, CPU), weights) is weights
 
 
-@pytest.mark.parametrize("precision", [Precision.FP32, Precision.BF16, Precision.INT8])
+@pytest.mark.parametrize("precision", [Precision.FP32, Precision.BF16, Precision.INT8, Precision.INT4])
 def test_streamed_layers_are_the_packed_ones(precision: Precision) -> None:
     spec = SPECS["moe"]
     weights = drawn(spec)

@@ -8,22 +8,35 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property, partial
-from typing import Any, assert_never, overload
+from typing import assert_never, overload
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from jaxtyping import Int8 as Int8Array
 
+from whybox.engine.fast.products import Linear, dense, laid_out, linear, quantised, quantised_4bit
 from whybox.errors import UsageError
 from whybox.spec import Layer, Mlp, Moe, Norm, NormKind, Spec
 from whybox.weights import NORM_ROLES, Weights
 
-Array = np.ndarray
+__all__ = [
+    "Packed",
+    "PackedLayer",
+    "PackedMlp",
+    "PackedMoe",
+    "PackedNorm",
+    "Precision",
+    "StreamedLayers",
+    "linear",
+    "norm",
+    "pack",
+    "pack_streamed",
+    "require_precision",
+    "shared_views",
+]
 
-FEW_ROWS = 32  # beyond, turning the codes into bfloat16 pays for itself
-LANES = 16  # torch's 8-bit kernel reads whole vectors: at other widths it would read past the end
+Array = np.ndarray
 
 
 class Precision(StrEnum):
@@ -34,6 +47,7 @@ class Precision(StrEnum):
     BF16 = "bf16"
     FP16 = "fp16"
     INT8 = "int8"
+    INT4 = "int4"
 
     @property
     def compute(self) -> torch.dtype:
@@ -43,7 +57,7 @@ class Precision(StrEnum):
                 return torch.float64
             case Precision.FP32:
                 return torch.float32
-            case Precision.BF16 | Precision.INT8:
+            case Precision.BF16 | Precision.INT8 | Precision.INT4:
                 return torch.bfloat16
             case Precision.FP16:
                 return torch.float16
@@ -64,6 +78,8 @@ class Precision(StrEnum):
                 return "weights, products and residual stream in float16; norms and softmax sum in float32"
             case Precision.INT8:
                 return "weights rounded to 8 bits with one scale per output; activations as in bf16"
+            case Precision.INT4:
+                return "weights in 4 bits by groups of 32, as in Q4_0 and Q4_1 files, the head in 8; else as bf16"
             case _:
                 assert_never(self)
 
@@ -75,92 +91,6 @@ def require_precision(precision: Precision, device: torch.device) -> None:
             "float16 products are about 100 times slower than float32 on a CPU",
             "use --precision bf16 or int8 here, or fp16 on a GPU",
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Dense:
-    """A matrix in the precision of the activations, multiplied as torch does by itself."""
-
-    weight: Float[torch.Tensor, "o i"]
-    bias: Float[torch.Tensor, "o"] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Onednn:
-    """A matrix for oneDNN's product on a CPU: plain in float32, laid out in the library's own order in bfloat16.
-
-    Measured on 2 cores with AVX-512, [3072 576], against torch's own choice: 1 row 190 for 430 µs in float32, 61 for
-    173 µs in bfloat16; 1,024 rows 7.7 for 17.5 ms and 3.8 for 4.5 ms.
-    """
-
-    weight: torch.Tensor  # [o i]
-    bias: Float[torch.Tensor, "o"] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Int8:
-    """A matrix rounded to codes −127 … 127, one scale per output: w ≈ scale · code."""
-
-    codes: Int8Array[torch.Tensor, "o i"]
-    scale: Float[torch.Tensor, "o"]
-    bias: Float[torch.Tensor, "o"] | None = None
-
-
-Linear = Dense | Onednn | Int8
-
-
-def linear(x: Float[torch.Tensor, "*rows i"], w: Linear) -> Float[torch.Tensor, "*rows o"]:
-    """x · Wᵀ + b. Differentiable in x."""
-    return _Product.apply(x, w) if x.requires_grad else _product(x, w)
-
-
-def dense(w: Linear) -> Float[torch.Tensor, "o i"]:
-    """The numbers that the product multiplies by, as a plain matrix."""
-    match w:
-        case Dense():
-            return w.weight
-        case Onednn():
-            return w.weight.to_dense()
-        case Int8():
-            return w.codes * w.scale[:, None]
-        case _:
-            assert_never(w)
-
-
-def _product(x: Float[torch.Tensor, "*rows i"], w: Linear) -> Float[torch.Tensor, "*rows o"]:
-    match w:
-        case Dense():
-            return F.linear(x, w.weight, w.bias)
-        case Onednn():
-            return torch.ops.mkldnn._linear_pointwise.default(x, w.weight, w.bias, "none", [], "")
-        case Int8():
-            out = _int8(x.reshape(-1, x.shape[-1]), w)
-            out = out if w.bias is None else out.add_(w.bias)
-            return out.view(*x.shape[:-1], -1)
-        case _:
-            assert_never(w)
-
-
-def _int8(x: Float[torch.Tensor, "n i"], w: Int8) -> Float[torch.Tensor, "n o"]:
-    """scale · (x · codesᵀ). Codes are exact in bfloat16, so both ways multiply by the same numbers."""
-    if len(x) <= FEW_ROWS and x.shape[-1] % LANES == 0:
-        return torch._weight_int8pack_mm(x, w.codes, w.scale)
-    return F.linear(x, w.codes.to(x.dtype)).mul_(w.scale)
-
-
-class _Product(torch.autograd.Function):  # type: ignore[misc]
-    """The packed kernels know no gradients: the one of a product is the product with the transpose."""
-
-    @staticmethod
-    def forward(ctx: Any, x: torch.Tensor, w: Linear) -> torch.Tensor:
-        ctx.w = w
-        return _product(x, w)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
-        transposed = dense(ctx.w).t()
-        back = Onednn(transposed) if isinstance(ctx.w, Onednn) else Dense(transposed)
-        return _product(gradient, back), None
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,16 +255,20 @@ class _Packer:
         return tensor.to(self.device, self.precision.compute)
 
     def product(self, weight: torch.Tensor, bias: torch.Tensor | None = None) -> Linear:
-        if self.precision is Precision.INT8:
-            return quantised(weight.to(self.device), bias)
-        return _laid_out(self.cast(weight), bias)
+        match self.precision:
+            case Precision.INT8:
+                return quantised(weight.to(self.device), bias)
+            case Precision.INT4:
+                return quantised_4bit(weight.to(self.device), bias)
+            case _:
+                return laid_out(self.cast(weight), bias)
 
     def head(self, spec: Spec, embed: torch.Tensor) -> Linear:
-        """A tied head is the table itself; rounded to 8 bits it is made from the unrounded table."""
+        """A tied head is the table itself; rounded, to 8 bits at least, it is made from the unrounded table."""
         bias = self.tensor("head_bias") if spec.head_bias else None
-        if not spec.tied or self.precision is Precision.INT8:
-            return self.product(self.raw("embed" if spec.tied else "head"), bias)
-        return _laid_out(embed, bias)
+        if self.precision in (Precision.INT8, Precision.INT4):
+            return quantised(self.raw("embed" if spec.tied else "head").to(self.device), bias)
+        return laid_out(embed, bias) if spec.tied else self.product(self.raw("head"), bias)
 
     def norm(self, role: str, norm: Norm) -> PackedNorm:
         bias = self.tensor(f"{role}.bias") if norm.bias else None
@@ -384,26 +318,6 @@ class _LayerPacker(_Packer):
 
     def at(self, role: str) -> str:
         return f"layers.{self.index}.{role}"
-
-
-def _laid_out(weight: Float[torch.Tensor, "o i"], bias: Float[torch.Tensor, "o"] | None) -> Linear:
-    """For the quickest product that this machine has. Only float32 keeps its memory shared with the weights."""
-    if weight.device.type != "cpu" or not torch.backends.mkldnn.is_available():
-        return Dense(weight, bias)
-    if weight.dtype is torch.float32:
-        return Onednn(weight, bias)
-    if weight.dtype is torch.bfloat16 and torch.ops.mkldnn._is_mkldnn_bf16_supported():
-        return Onednn(torch.ops.mkldnn._reorder_linear_weight(weight), bias)
-    return Dense(weight, bias)
-
-
-def quantised(weight: Float[torch.Tensor, "o i"], bias: Float[torch.Tensor, "o"] | None) -> Int8:
-    """code = round(w / scale), scale = max|row| / 127 in bfloat16; a row of zeros has scale 1."""
-    weight = weight.float()
-    largest = weight.abs().amax(dim=1)
-    scale = torch.where(largest > 0, largest / 127, 1.0).bfloat16()
-    codes = torch.round(weight / scale.float()[:, None]).clamp_(-127, 127).to(torch.int8)
-    return Int8(codes, scale, bias)
 
 
 def shared_views(packed: Packed, weights: Weights) -> Weights:
