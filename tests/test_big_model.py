@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import numpy as np
-from bench.big_model import Shape, write_big
 
+from bench.big_model import Shape, write_big
 from whybox.model import open_model
 
 SMALL = Shape(width=64, layers=2, heads=4, kv_heads=2, mlp=96, vocab=331, context=64)

@@ -14,9 +14,10 @@ from tests.oracle import tiny
 from tests.real import real
 from whybox import families, weights
 from whybox.engine import machine
+from whybox.engine.choice import HELD_SHARE
 from whybox.errors import CapacityError, FormatError, UsageError
 from whybox.formats import SafetensorsFile, open_weights
-from whybox.model import HELD_SHARE, open_model
+from whybox.model import open_model
 from whybox.weights import Streamed
 
 SIZES = {

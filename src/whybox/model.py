@@ -25,7 +25,7 @@ from whybox.text import join as joining
 from whybox.text import prompt as prompts
 from whybox.text.prompt import Prompt
 from whybox.text.tokenizer import Tokenizer
-from whybox.weights import Rule, Weights, in_precision, load, stream
+from whybox.weights import Weights
 
 Array = np.ndarray
 Promptable = Prompt | str | Case | CaseInstance | Sequence[int] | Sequence[Mapping[str, object]]

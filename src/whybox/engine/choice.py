@@ -17,7 +17,7 @@ from whybox.spec import Spec
 from whybox.weights import Rule, Streamed, Weights
 
 NUMPY_PRECISIONS: dict[str, type[np.floating]] = {"fp32": np.float32, "fp64": np.float64}
-TORCH_PRECISIONS = ("fp32", "fp64", "bf16", "fp16", "int8")
+TORCH_PRECISIONS = ("fp32", "fp64", "bf16", "fp16", "int8", "int4")
 KERNELS = ("sdpa", "tiled", "plain")
 
 

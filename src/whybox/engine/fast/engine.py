@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from whybox.engine import machine
 from whybox.engine.counterfactual import fresh_runs
 from whybox.engine.edit import Edit, portion, site_axes
 from whybox.engine.fast import slots
@@ -18,12 +19,14 @@ from whybox.engine.fast.keys import NOWHERE, Alone, LayerKeys
 from whybox.engine.fast.packed import Packed, linear, norm
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
+from whybox.engine.memory import Run, need, require_room
 from whybox.engine.trace import Cache, Change, Key, LayerSlots, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, PromptError, UsageError
 from whybox.spec import LongRope, NtkRope, Spec
 
 Array = np.ndarray
 CHUNK = 4096
+SCORE_SITES = ("scores", "pattern", "sink_mass")
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ class FastEngine:
     ) -> Trace:
         """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site."""
         wishes, before = tuple(see), cache or self.fresh_cache(len(ids))
+        self.require_room(Run(len(ids), past=before.seen, tail=tail, see=wishes))
         with torch.inference_mode():
             trace = self._run(ids, Watch(wishes, tuple(edits)), before, tail)
             if not np.isfinite(trace.logits).all():
@@ -94,6 +98,14 @@ class FastEngine:
     ) -> Iterator[tuple[int, Trace]]:
         """(index, trace) of each change, in any order."""
         return fresh_runs(self, base, changes, see)
+
+    def require_room(self, run: Run) -> None:
+        """CapacityError before anything is computed, when it would not fit in memory."""
+        plain = self.attention is Kernel.PLAIN or any(site in SCORE_SITES for site, _ in wanted(run.see, self.spec))
+        each = self.packed.precision.compute.itemsize
+        counted = replace(run, bytes_each=each, scores=2 if plain else 0, chunk=min(self.chunk, run.tokens))
+        if self.packed.device.type == "cpu":
+            require_room(need(self.spec, counted), machine.available())
 
     def fresh_cache(self, length: int) -> Cache:
         """A cache that has seen nothing; `length` (the whole run's) settles length-dependent RoPE, and the room."""

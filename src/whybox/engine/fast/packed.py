@@ -18,7 +18,7 @@ from jaxtyping import Float
 from whybox.engine.fast.products import Linear, dense, laid_out, linear, quantised, quantised_4bit
 from whybox.errors import UsageError
 from whybox.spec import Layer, Mlp, Moe, Norm, NormKind, Spec
-from whybox.weights import NORM_ROLES, Weights
+from whybox.weights import NORM_ROLES, Streamed, Weights
 
 __all__ = [
     "Packed",
@@ -61,6 +61,23 @@ class Precision(StrEnum):
                 return torch.bfloat16
             case Precision.FP16:
                 return torch.float16
+            case _:
+                assert_never(self)
+
+    @property
+    def bits(self) -> float:
+        """Of one weight, scales and offsets of its group included."""
+        match self:
+            case Precision.FP64:
+                return 64
+            case Precision.FP32:
+                return 32
+            case Precision.BF16 | Precision.FP16:
+                return 16
+            case Precision.INT8:
+                return 8
+            case Precision.INT4:
+                return 5
             case _:
                 assert_never(self)
 
@@ -325,7 +342,8 @@ def shared_views(packed: Packed, weights: Weights) -> Weights:
 
     Where the packed numbers are others (lower precision, another device, streamed layers) `weights` itself.
     """
-    if packed.precision is not Precision.FP32 or packed.device.type != "cpu" or not isinstance(packed.layers, tuple):
+    held = isinstance(packed.layers, tuple) and not isinstance(weights, Streamed)
+    if packed.precision is not Precision.FP32 or packed.device.type != "cpu" or not held:
         return weights
     views: dict[str, Array] = {}
     for index, layer in enumerate(packed.layers):
