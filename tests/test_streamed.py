@@ -15,6 +15,7 @@ from tests.real import real
 from whybox import families, weights
 from whybox.engine import machine
 from whybox.engine.choice import HELD_SHARE
+from whybox.engine.reference import ReferenceEngine
 from whybox.errors import CapacityError, FormatError, UsageError
 from whybox.formats import SafetensorsFile, open_weights
 from whybox.model import open_model
@@ -39,7 +40,7 @@ def _left(nbytes: int | None, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.model
 def test_the_same_answer_from_streamed_weights(path: str) -> None:
-    streamed, held = open_model(path, weights="streamed"), real("smollm2")
+    streamed, held = open_model(path, "numpy", weights="streamed"), real("smollm2")
     mine, theirs = streamed.engine.run(CAPITAL, see=["resid_post", "final"]), held.engine.run(CAPITAL, see=["final"])
     assert np.array_equal(mine["final"], theirs["final"])
     np.testing.assert_allclose(mine.logits, theirs.logits, rtol=0, atol=1e-4)
@@ -50,10 +51,11 @@ def test_the_same_answer_from_streamed_weights(path: str) -> None:
 
 @pytest.mark.model
 def test_streamed_weights_in_float64(path: str) -> None:
-    streamed = open_model(path, weights="streamed", precision="fp64")
+    streamed = open_model(path, "numpy", weights="streamed", precision="fp64")
     assert isinstance(streamed.weights, Streamed)
-    assert streamed.weights["layers.3.query"].dtype == np.float64
-    assert streamed.weights["final_norm.gain"].dtype == np.float64
+    assert isinstance(streamed.engine, ReferenceEngine)
+    assert streamed.engine.weights["layers.3.query"].dtype == np.float64
+    assert streamed.engine.weights["final_norm.gain"].dtype == np.float64
     run = streamed.engine.run(CAPITAL).logits
     held = real("smollm2").engine.run(CAPITAL).logits
     assert 0 < np.abs(run - held).max() < 1e-4
@@ -95,11 +97,20 @@ main()
 
 
 @pytest.mark.model
+@pytest.mark.parametrize("precision", ["fp32", "bf16", "int8"])
+def test_torch_streams_as_well(precision: str, path: str) -> None:
+    streamed, held = (open_model(path, "torch", precision, weights=way) for way in ("streamed", "held"))
+    mine, theirs = streamed.engine.run(CAPITAL), held.engine.run(CAPITAL)
+    assert np.array_equal(mine.logits, theirs.logits)
+    assert (mine.engine, theirs.engine) == ("torch-streamed", "torch")
+
+
+@pytest.mark.model
 @pytest.mark.parametrize(
     ("left", "code", "out", "err"),
     [
-        (1_000_000_000, 0, " · numpy-streamed · fp32 · ", ""),
-        (50_000_000, 3, "", "whybox: this run needs 67."),
+        (1_000_000_000, 0, " · torch-streamed · fp32 · ", ""),
+        (5_000_000, 3, "", "whybox: this run needs "),
     ],
 )
 def test_the_command_line_says_it(left: int, code: int, out: str, err: str, path: str) -> None:

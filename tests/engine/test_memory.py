@@ -201,7 +201,7 @@ import json, sys
 from whybox.engine import memory
 from whybox.model import open_model
 path, tokens, see, tail = json.loads(sys.argv[1])
-model = open_model(path)
+model = open_model(path, "numpy")
 model.run([1, 2, 3])
 def status(row):
     return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(row))

@@ -16,7 +16,7 @@ from whybox.engine.fast.angles import AngleTables
 from whybox.engine.fast.block import Batch, Block
 from whybox.engine.fast.kernels import Kernel
 from whybox.engine.fast.keys import NOWHERE, Alone, LayerKeys
-from whybox.engine.fast.packed import Packed, linear, norm
+from whybox.engine.fast.packed import Packed, StreamedLayers, linear, norm
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.memory import Run, need, require_room
@@ -48,12 +48,16 @@ class FastEngine:
     attention: Kernel = Kernel.SDPA
     chunk: int = CHUNK
     neighbours: int = 1
-    name: str = field(default="torch", init=False)
     _angles: dict[int | None, AngleTables] = field(default_factory=dict, init=False)
 
     @property
     def spec(self) -> Spec:
         return self.packed.spec
+
+    @property
+    def name(self) -> str:
+        """torch-streamed: weights decoded as they are used."""
+        return "torch" if isinstance(self.packed.layers, tuple) else "torch-streamed"
 
     @property
     def precision(self) -> str:
@@ -103,7 +107,10 @@ class FastEngine:
         """CapacityError before anything is computed, when it would not fit in memory."""
         plain = self.attention is Kernel.PLAIN or any(site in SCORE_SITES for site, _ in wanted(run.see, self.spec))
         each = self.packed.precision.compute.itemsize
-        counted = replace(run, bytes_each=each, scores=2 if plain else 0, chunk=min(self.chunk, run.tokens))
+        passing = self.packed.layers.passing if isinstance(self.packed.layers, StreamedLayers) else 0
+        counted = replace(
+            run, weights=passing, bytes_each=each, scores=2 if plain else 0, chunk=min(self.chunk, run.tokens)
+        )
         if self.packed.device.type == "cpu":
             require_room(need(self.spec, counted), machine.available())
 

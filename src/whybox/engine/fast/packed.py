@@ -4,6 +4,7 @@ Query, key and value are one matrix, and so are gate and up: one product instead
 here once; the arithmetic above asks `linear(x, w)` and never which kind of weight it holds.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -18,7 +19,7 @@ from jaxtyping import Float
 from whybox.engine.fast.products import Linear, dense, laid_out, linear, quantised, quantised_4bit
 from whybox.errors import UsageError
 from whybox.spec import Layer, Mlp, Moe, Norm, NormKind, Spec
-from whybox.weights import NORM_ROLES, Streamed, Weights
+from whybox.weights import NORM_ROLES, Streamed, Weights, parameters
 
 __all__ = [
     "Packed",
@@ -240,6 +241,16 @@ class StreamedLayers(Sequence[PackedLayer]):
 
     def __len__(self) -> int:
         return len(self.spec.layers)
+
+    @property
+    def passing(self) -> int:
+        """Bytes of the largest layer, as it is packed and in the float32 that it is packed from."""
+        sizes: dict[str, int] = {}
+        for role, shape in parameters(self.spec).items():
+            if role.startswith("layers."):
+                layer = role.split(".")[1]
+                sizes[layer] = sizes.get(layer, 0) + math.prod(shape)
+        return max(sizes.values(), default=0) * (4 + self.precision.compute.itemsize)
 
     @overload
     def __getitem__(self, index: int) -> PackedLayer: ...
