@@ -232,7 +232,7 @@ def _pooled(
 
 def _members(block: Int[np.ndarray, "n"]) -> Float[np.ndarray, "n B"]:
     """1 where an element belongs to a block."""
-    return (block[:, None] == np.arange(block.max() + 1)).astype(np.float64)
+    return (block[:, None] == np.arange(block.max(initial=0) + 1)).astype(np.float64)
 
 
 def _added(

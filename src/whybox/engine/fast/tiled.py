@@ -8,6 +8,7 @@ are those of `whybox.parts.attention`; scores are counted in bits, because 2^x i
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -47,7 +48,7 @@ class Tile:
 
     rows: slice
     keys: slice
-    hidden: tuple[tuple[slice, Bool[torch.Tensor, "m c"]], ...]
+    hidden: tuple[tuple[slice, Bool[torch.Tensor, "m _"]], ...]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -91,7 +92,7 @@ def attend_tiled(
         raise UsageError(f"attention is watched one text at a time, found a batch of {len(query)}")
     groups = key.shape[1]
     out = query.new_empty(len(query), query.shape[2], query.shape[1], value.shape[-1])
-    plan = list(_steps(places, spec, groups, query.device))
+    plan = _steps(places, spec, groups, query.device)
     bench = Workbench.of(plan, places, spec, sinks, query, watch is not None)
     for row in range(len(query)):
         queries, keys, values = query[row].unflatten(0, (groups, -1)), _filled(key[row]), _filled(value[row])
@@ -111,9 +112,8 @@ def tiles(places: Places, window: int | None, device: torch.device) -> Iterator[
         end, oldest = sight(queries, keys, window)
         first = min(int(oldest[0]), len(keys) - 1) // CHUNK * CHUNK
         last = max(first + CHUNK, -(-int(end[-1]) // CHUNK) * CHUNK)
-        columns = np.arange(first, last)
-        late = _edge(columns >= end[:, None], int(end[0]) - first, last - first, device)
-        early = _edge(columns < oldest[:, None], 0, int(oldest[-1]) - first, device)
+        late = _edge(slice(max(int(end[0]), first), last), first, end, oldest, device)
+        early = _edge(slice(first, int(oldest[-1])), first, end, oldest, device)
         yield Tile(slice(start, start + len(queries)), slice(first, last), (*late, *early))
 
 
@@ -139,20 +139,23 @@ def _filled(x: Float[torch.Tensor, "g k d"]) -> Float[torch.Tensor, "g n d"]:
 
 
 def _edge(
-    mask: Bool[np.ndarray, "m n"], first: int, last: int, device: torch.device
+    keys: slice, first: int, end: Int[np.ndarray, "m"], oldest: Int[np.ndarray, "m"], device: torch.device
 ) -> list[tuple[slice, Bool[torch.Tensor, "m c"]]]:
-    """The columns in which a tile hides anything; none if there are none."""
-    columns = slice(max(first, 0), last)
-    return [(columns, torch.tensor(mask[:, columns], device=device))] if columns.start < last else []
+    """What is hidden among some keys, as columns of a tile that begins at `first`; nothing where there are no keys."""
+    index = np.arange(keys.start, keys.stop)
+    hidden = (index >= end[:, None]) | (index < oldest[:, None])
+    return [(slice(keys.start - first, keys.stop - first), torch.tensor(hidden, device=device))] if len(index) else []
 
 
-def _steps(places: Places, spec: Attention, groups: int, device: torch.device) -> Iterator[tuple[Tile, slice]]:
+@lru_cache(maxsize=4)  # the layers of a run share one
+def _steps(places: Places, spec: Attention, groups: int, device: torch.device) -> tuple[tuple[Tile, slice], ...]:
     """Tiles, each as often as its groups need: as many groups at once as ELEMENTS allows."""
+    steps = []
     for tile in tiles(places, spec.window, device):
         rows, keys = tile.shape
         at_once = max(1, ELEMENTS // (spec.heads // groups * rows * keys))
-        for first in range(0, groups, at_once):
-            yield tile, slice(first, min(first + at_once, groups))
+        steps += [(tile, slice(first, min(first + at_once, groups))) for first in range(0, groups, at_once)]
+    return tuple(steps)
 
 
 @dataclass(frozen=True, eq=False)
