@@ -30,9 +30,9 @@ class Survey:
     window: int | None
     wish: AttentionWish
     columns: Int[np.ndarray, "n"]
-    key_pos: Int[torch.Tensor, "n"]
-    query_pos: Int[torch.Tensor, "q"]
-    loud: Float[torch.Tensor, "q"]
+    key_pos: Float[torch.Tensor, "n"]
+    query_pos: Float[torch.Tensor, "q"]
+    loud: Float[np.ndarray, "q"]
     inside: Float[torch.Tensor, "o s"]
     cut: Int[np.ndarray, "p"]
     belongs: Float[torch.Tensor, "p c s"]
@@ -56,9 +56,9 @@ class Survey:
             window=window,
             wish=wish,
             columns=columns,
-            key_pos=torch.tensor(columns, device=device),
-            query_pos=torch.tensor(places.query, device=device),
-            loud=_floats(loud_from(_seen(places, window)), device),
+            key_pos=_floats(columns, device),
+            query_pos=_floats(places.query, device),
+            loud=loud_from(_seen(places, window)).astype(np.float32),
             inside=_floats(whole, device),
             cut=cut,
             belongs=_floats(by_chunk[cut] & ~whole[cut][:, None], device),
@@ -90,10 +90,10 @@ class Collector:
         self._by_row = torch.zeros(4, heads, rows, device=device)  # entropy, sink, sink mass, distance
         self._near = torch.zeros(heads, rows, 2 + len(WINDOWS), device=device)
         self._shares = torch.zeros(heads, rows, len(survey.wish.segments), device=device)
-        self._top_keys = torch.full((heads, rows, survey.wish.top), -1, dtype=torch.int32, device=device)
-        self._top_weights = torch.zeros(heads, rows, survey.wish.top, device=device)
+        self._top_keys = np.full((heads, rows, survey.wish.top), -1, np.int32)
+        self._top_weights = np.zeros((heads, rows, survey.wish.top), np.float32)
         self._received = torch.zeros(heads, columns, device=device)
-        self._stripes = torch.zeros(heads, columns, dtype=torch.int32, device=device)
+        self._stripes = np.zeros((heads, columns), np.int32)
         self._map = torch.zeros(heads, side, int(survey.block.max()) + 1, device=device)
 
     def __call__(self, step: Step) -> None:
@@ -124,10 +124,10 @@ class Collector:
             previous=near[..., 1],
             local=near[..., 2:],
             distance=distance,
-            top_keys=self._top_keys.cpu().numpy(),
-            top_weights=self._top_weights.cpu().numpy(),
+            top_keys=self._top_keys,
+            top_weights=self._top_weights,
             received=self._received[:, :keys].cpu().numpy(),
-            stripes=self._stripes[:, :keys].cpu().numpy(),
+            stripes=self._stripes[:, :keys],
             map_total=self._map.cpu().numpy(),
         )
 
@@ -135,12 +135,10 @@ class Collector:
         """Sink, sink mass, and Σ a (q − k), counted from the tile's first query so that small distances stay exact."""
         tile, (_, sink, sink_mass, distance) = step.tile, self._by_row
         start = int(self._survey.places.query[tile.rows.start])
-        columns = self._survey.columns[tile.keys]
-        if columns[0] == 0:
+        if self._survey.columns[tile.keys.start] == 0:
             sink[step.heads, tile.rows] = step.weights[..., 0] * scale[..., 0]
         sink_mass[step.heads, tile.rows] = (step.drained * scale)[..., 0]
-        ahead = _floats(np.where(columns < NOWHERE, columns - start, 0), scale.device)
-        moment = torch.mv(step.weights.flatten(0, 1), ahead).view(scale.shape)
+        moment = torch.mv(step.weights.flatten(0, 1), self._survey.key_pos[tile.keys] - start).view(scale.shape)
         here = (self._survey.query_pos[tile.rows, None] - start) * (step.total - step.drained)
         distance[step.heads, tile.rows] = ((here - moment) * scale)[..., 0]
 
@@ -163,18 +161,19 @@ class Collector:
         self._near[step.heads, step.tile.rows] = near * scale
 
     def _heaviest(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
-        """The heaviest keys are in the chunks with the highest maxima. Whoever makes a stripe is one of them."""
+        """The heaviest keys of each row; whoever makes a stripe is one of them."""
+        rows, first = step.tile.rows, step.tile.keys.start
         top, count = self._survey.wish.top, max(self._survey.wish.top, LOUDEST)
-        weights, columns = _heaviest(step.weights.flatten(0, 1), count)
-        weights = weights.view(*scale.shape[:2], -1) * scale
-        columns = columns.view(weights.shape) + step.tile.keys.start
-        places = self._survey.key_pos[columns]
-        here = step.heads, step.tile.rows, slice(top)
-        self._top_weights[here] = weights[..., :top]
-        self._top_keys[here] = torch.where(weights > 0, places, -1)[..., :top].int()
-        loud = weights >= self._survey.loud[step.tile.rows, None]
-        loud &= self._survey.query_pos[step.tile.rows, None] - places >= STRIPE_AFTER
-        self._stripes[step.heads].scatter_add_(1, columns.flatten(1), loud.flatten(1).int())
+        found = heaviest(step.weights.flatten(0, 1), count)
+        weights, columns = (part.reshape(*scale.shape[:2], count) for part in found)
+        weights = weights * scale.cpu().numpy()
+        columns = columns + first
+        places = self._survey.columns[columns]
+        self._top_weights[step.heads, rows] = weights[..., :top]
+        self._top_keys[step.heads, rows] = np.where(weights > 0, places, -1)[..., :top]
+        query = self._survey.places.query[rows, None]
+        head, row, rank = np.nonzero((weights >= self._survey.loud[rows, None]) & (query - places >= STRIPE_AFTER))
+        np.add.at(self._stripes, (step.heads.start + head, columns[head, row, rank]), 1)
 
     def _columns(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
         """What the keys received from the rows of each block of the map that the tile touches."""
@@ -198,17 +197,37 @@ class Collector:
 _SMALLEST = torch.finfo(torch.float32).tiny
 
 
-def _heaviest(
+def heaviest(
     weights: Float[torch.Tensor, "m n"], count: int
-) -> tuple[Float[torch.Tensor, "m t"], Int[torch.Tensor, "m t"]]:
-    """The `count` largest of each row (all, if there are fewer) and their columns, largest first."""
-    chunks = weights.shape[1] // CHUNK
+) -> tuple[Float[np.ndarray, "m t"], Int[np.ndarray, "m t"]]:
+    """The `count` largest weights of each row and their columns, largest first; 0 where a row has fewer above 0.
+
+    Ten chunks with the highest maxima hold the ten largest weights, and none of those is below the least of the maxima:
+    few weights pass that bar, so that only they are sorted.
+    """
     by_chunk = weights.view(-1, CHUNK)
-    chosen = by_chunk.amax(dim=-1).view(-1, chunks).topk(min(count, chunks), sorted=False).indices
-    rows = torch.arange(0, len(by_chunk), chunks, device=weights.device)[:, None]
-    found = by_chunk.index_select(0, (rows + chosen).flatten()).view(len(weights), -1).topk(count)
-    within = found.indices % CHUNK
-    return found.values, chosen.gather(1, found.indices // CHUNK) * CHUNK + within
+    peaks = by_chunk.amax(dim=-1).view(len(weights), -1).cpu().numpy()
+    chunks = peaks.shape[1]
+    bar = np.partition(peaks, -count, axis=-1)[:, -count] if chunks > count else np.zeros(len(peaks), np.float32)
+    bar = np.maximum(bar, _SMALLEST)
+    chosen = np.flatnonzero(peaks >= bar[:, None])
+    row = chosen // chunks
+    pieces = by_chunk.index_select(0, torch.from_numpy(chosen).to(weights.device)).cpu().numpy()
+    passed = np.flatnonzero(pieces >= bar[row, None])
+    piece = passed // CHUNK
+    columns = chosen[piece] % chunks * CHUNK + passed % CHUNK
+    return _largest(pieces.ravel()[passed], columns, np.bincount(row[piece], minlength=len(weights)), count)
+
+
+def _largest(
+    values: Float[np.ndarray, "_"], columns: Int[np.ndarray, "_"], lengths: Int[np.ndarray, "m"], count: int
+) -> tuple[Float[np.ndarray, "m t"], Int[np.ndarray, "m t"]]:
+    """Rows of unlike lengths that follow each other, each cut to its `count` largest; filled up with 0."""
+    filled = np.arange(max(count, lengths.max(initial=0))) < lengths[:, None]
+    table, places = np.zeros(filled.shape, np.float32), np.zeros(filled.shape, np.int64)
+    table[filled], places[filled] = values, columns
+    order = np.argsort(-table, axis=-1)[:, :count]
+    return np.take_along_axis(table, order, axis=-1), np.take_along_axis(places, order, axis=-1)
 
 
 def _blocks(places: Int[np.ndarray, "k"], columns: int, block: int) -> tuple[int, Int[np.ndarray, "n"]]:

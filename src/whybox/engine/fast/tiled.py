@@ -220,7 +220,9 @@ class Workbench:
         shape = (heads.stop - heads.start, rows, columns)
         by_group = (len(query), per_group * rows, columns)
         product = _view(self.product, by_group)
-        torch.bmm(query[:, :, tile.rows].flatten(1, 2), key[:, tile.keys].transpose(1, 2), out=product)
+        # Group by group: a slice of a batch of keys would be copied before every product.
+        for a, b, ab in zip(query[:, :, tile.rows].flatten(1, 2), key[:, tile.keys], product, strict=True):
+            torch.mm(a, b.t(), out=ab)
         scores = _view(self.scores, shape)
         if self.product is not self.scores:
             scores.copy_(product.view(shape))
@@ -229,7 +231,8 @@ class Workbench:
         mixing = _view(self.mixing, by_group)
         if self.mixing is not self.weights:
             mixing.view(shape).copy_(step.weights)
-        mixed = torch.bmm(mixing, value[:, tile.keys]).view(*shape[:2], -1)
+        mixed = torch.stack([torch.mm(a, b) for a, b in zip(mixing, value[:, tile.keys], strict=True)])
+        mixed = mixed.view(*shape[:2], -1)
         return step, (mixed / step.total.clamp(min=_SMALLEST)).transpose(0, 1)
 
     def _shape(self, scores: Float[torch.Tensor, "h m n"], tile: Tile, heads: slice) -> None:
