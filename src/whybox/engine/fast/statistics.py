@@ -145,15 +145,15 @@ class Collector:
     def _shares_of(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
         if not self._survey.wish.segments:
             return
-        chunks = slice(step.tile.keys.start // CHUNK, step.tile.keys.stop // CHUNK)
-        by_chunk = step.weights.view(len(scale), -1, chunks.stop - chunks.start, CHUNK)
-        sums = torch.mv(by_chunk.flatten(0, 2), torch.ones(CHUNK, device=scale.device)).view(by_chunk.shape[:3])
-        shares = sums @ self._survey.inside[chunks]
-        here = (self._survey.cut >= chunks.start) & (self._survey.cut < chunks.stop)
-        if here.any():
-            pieces = by_chunk[:, :, self._survey.cut[here] - chunks.start]
-            shares += pieces.flatten(2) @ self._survey.belongs[np.flatnonzero(here)].flatten(0, 1)
-        self._shares[step.heads, step.tile.rows] = shares * scale
+        first, last = step.tile.keys.start // CHUNK, step.tile.keys.stop // CHUNK
+        by_chunk = step.weights.view(-1, last - first, CHUNK)
+        sums = torch.mv(by_chunk.flatten(0, 1), torch.ones(CHUNK, device=scale.device)).view(by_chunk.shape[:2])
+        shares = sums @ self._survey.inside[first:last]
+        here = slice(*np.searchsorted(self._survey.cut, (first, last)))
+        if here.start < here.stop:
+            cut = torch.from_numpy(self._survey.cut[here] - first).to(scale.device)
+            shares += by_chunk.index_select(1, cut).flatten(1) @ self._survey.belongs[here].flatten(0, 1)
+        self._shares[step.heads, step.tile.rows] = shares.view(*scale.shape[:2], -1) * scale
 
     def _near_sums(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
         first, masks = self._survey.near_masks(step.tile)
