@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.statistics.test_attention_rows import assert_equal_rows
 from whybox.engine.fast import tiled
-from whybox.engine.fast.statistics import Collector, Survey
+from whybox.engine.fast.statistics import Collector, Survey, heaviest
 from whybox.engine.fast.tiled import Places, attend_tiled
 from whybox.errors import UsageError
 from whybox.parts.attention import attention
@@ -69,12 +69,13 @@ def plain(
 
 
 def assert_same_record(found: AttentionRows, expected: AttentionRows, atol: float = 1e-5) -> None:
-    """Weights and nats to `atol`, tokens and sums over rows in proportion; the heaviest keys up to equals."""
+    """Weights and nats to `atol`, sums over rows in proportion; a distance also to what its tile's width costs."""
     for name in ("query_pos", "key_pos", "seen", "askers"):
         assert vars(found)[name].tolist() == vars(expected)[name].tolist(), name
     for name in ("entropy", "sink", "sink_mass", "shares", "previous", "own", "local", "top_weights"):
         np.testing.assert_allclose(vars(found)[name], vars(expected)[name], rtol=0, atol=atol, err_msg=name)
-    for name in ("distance", "received", "map_total"):
+    np.testing.assert_allclose(found.distance, expected.distance, rtol=atol, atol=5 * atol, err_msg="distance")
+    for name in ("received", "map_total"):
         np.testing.assert_allclose(vars(found)[name], vars(expected)[name], rtol=atol, atol=atol, err_msg=name)
 
 
@@ -168,6 +169,36 @@ def test_no_keys_at_all() -> None:
     out, record = tiles_of(x, Places(np.arange(3), np.arange(0)), PLAIN, None)
     assert not out.any()
     assert not record.defined.any()
+
+
+@pytest.mark.parametrize("name", ["plain", "window"])
+def test_a_text_of_many_chunks(name: str) -> None:
+    """Rows with more chunks than heaviest keys are read another way than short ones."""
+    spec, places = SETTINGS[name], Places(np.arange(900), np.arange(900))
+    x = drawn(7, spec, 900, 900)
+    out, record = tiles_of(x, places, spec, None)
+    expected, expected_record, pattern = plain(x, places, spec, None)
+    np.testing.assert_allclose(out, expected, rtol=0, atol=1e-5)
+    assert_same_record(record, expected_record)
+    assert_same_keys(record, pattern, visible(places.query, places.key, spec.window))
+    assert record.stripes.any()
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    rows=st.integers(1, 7),
+    chunks=st.integers(1, 23),
+    count=st.integers(1, 64),
+    levels=st.sampled_from([2, 5, 1000]),
+)
+def test_heaviest_by_brute_force(seed: int, rows: int, chunks: int, count: int, levels: int) -> None:
+    """Few levels make many equals, and many zeros: whichever equals are taken, values and columns agree."""
+    weights = (np.random.default_rng(seed).integers(0, levels, (rows, chunks * 64)) / levels).astype(np.float32)
+    values, columns = heaviest(torch.from_numpy(weights), count)
+    np.testing.assert_array_equal(values, -np.sort(-weights, axis=-1)[:, :count])
+    above = values > 0
+    np.testing.assert_array_equal(np.take_along_axis(weights, columns, axis=-1)[above], values[above])
+    assert all(len(set(row[kept])) == kept.sum() for row, kept in zip(columns, above, strict=True))
 
 
 def test_chunks_joined_are_the_whole() -> None:

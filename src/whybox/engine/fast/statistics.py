@@ -199,17 +199,19 @@ _SMALLEST = torch.finfo(torch.float32).tiny
 
 def heaviest(
     weights: Float[torch.Tensor, "m n"], count: int
-) -> tuple[Float[np.ndarray, "m t"], Int[np.ndarray, "m t"]]:
-    """The `count` largest weights of each row and their columns, largest first; 0 where a row has fewer above 0.
+) -> tuple[Float[np.ndarray, "m {count}"], Int[np.ndarray, "m {count}"]]:
+    """The `count` (at most CHUNK) largest weights of each row and their columns, largest first.
 
-    Ten chunks with the highest maxima hold the ten largest weights, and none of those is below the least of the maxima:
-    few weights pass that bar, so that only they are sorted.
+    The chunks with the `count` highest maxima hold them all, and none of them is below the least of those maxima: few
+    weights pass that bar, and only they are sorted. A row with fewer weights above 0 is filled up with 0.
     """
     by_chunk = weights.view(-1, CHUNK)
-    peaks = by_chunk.amax(dim=-1).view(len(weights), -1).cpu().numpy()
-    chunks = peaks.shape[1]
-    bar = np.partition(peaks, -count, axis=-1)[:, -count] if chunks > count else np.zeros(len(peaks), np.float32)
-    bar = np.maximum(bar, _SMALLEST)
+    chunks = weights.shape[1] // CHUNK
+    if chunks <= count:
+        values, columns = weights.topk(count)
+        return values.cpu().numpy(), columns.cpu().numpy()
+    peaks = by_chunk.amax(dim=-1).view(-1, chunks).cpu().numpy()
+    bar = np.maximum(np.partition(peaks, -count, axis=-1)[:, -count], _SMALLEST)
     chosen = np.flatnonzero(peaks >= bar[:, None])
     row = chosen // chunks
     pieces = by_chunk.index_select(0, torch.from_numpy(chosen).to(weights.device)).cpu().numpy()
@@ -221,13 +223,13 @@ def heaviest(
 
 def _largest(
     values: Float[np.ndarray, "_"], columns: Int[np.ndarray, "_"], lengths: Int[np.ndarray, "m"], count: int
-) -> tuple[Float[np.ndarray, "m t"], Int[np.ndarray, "m t"]]:
+) -> tuple[Float[np.ndarray, "m {count}"], Int[np.ndarray, "m {count}"]]:
     """Rows of unlike lengths that follow each other, each cut to its `count` largest; filled up with 0."""
-    filled = np.arange(max(count, lengths.max(initial=0))) < lengths[:, None]
+    filled = np.arange(max(count, lengths.max())) < lengths[:, None]
     table, places = np.zeros(filled.shape, np.float32), np.zeros(filled.shape, np.int64)
     table[filled], places[filled] = values, columns
-    order = np.argsort(-table, axis=-1)[:, :count]
-    return np.take_along_axis(table, order, axis=-1), np.take_along_axis(places, order, axis=-1)
+    rows, order = np.arange(len(table))[:, None], np.argsort(-table, axis=-1)[:, :count]
+    return table[rows, order], places[rows, order]
 
 
 def _blocks(places: Int[np.ndarray, "k"], columns: int, block: int) -> tuple[int, Int[np.ndarray, "n"]]:
