@@ -147,8 +147,7 @@ class Collector:
             return
         first, last = step.tile.keys.start // CHUNK, step.tile.keys.stop // CHUNK
         by_chunk = step.weights.view(-1, last - first, CHUNK)
-        sums = torch.mv(by_chunk.flatten(0, 1), torch.ones(CHUNK, device=scale.device)).view(by_chunk.shape[:2])
-        shares = sums @ self._survey.inside[first:last]
+        shares = by_chunk.sum(dim=-1) @ self._survey.inside[first:last]
         here = slice(*np.searchsorted(self._survey.cut, (first, last)))
         if here.start < here.stop:
             cut = torch.from_numpy(self._survey.cut[here] - first).to(scale.device)

@@ -18,8 +18,8 @@ from whybox.errors import UsageError
 from whybox.spec import Attention
 
 CHUNK = 64  # tiles see whole chunks of keys, so that a row can be read as a table of chunks
-ROWS = 64  # queries of a tile
-ELEMENTS = 3 << 19  # scores of a step: few enough to stay near the processor, enough to be worth the calls
+ROWS = 96  # queries of a tile
+ELEMENTS = 9 << 18  # scores of a step: few enough to stay near the processor, enough to be worth the calls
 HIDDEN = -1e30
 LOWEST = -1e29  # a row whose peak is lower sees nothing
 NOWHERE = np.iinfo(np.int32).max  # position of the keys that fill the last chunk
