@@ -33,7 +33,8 @@ SETTINGS = {
     "alibi": replace(PLAIN, alibi=tuple(float(s) for s in alibi_slopes(6))),
     "all at once": replace(PLAIN, scale=3.0, cap=2.0, alibi=tuple(float(s) for s in alibi_slopes(6)), window=70),
 }
-WISH = AttentionWish((Segment("a", 0, 3), Segment("b", 3, 131), Segment("c", 140, 1000)), top=8, block=64)
+SEGMENTS = Segment("a", 0, 3), Segment("b", 3, 131), Segment("c", 140, 1000), Segment("overlapping", 0, 128)
+WISH = AttentionWish(SEGMENTS, top=8, block=64)
 
 Drawn = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -233,6 +234,17 @@ def test_scores_far_from_zero_neither_overflow_nor_vanish() -> None:
     assert np.isfinite(out).all()
     np.testing.assert_allclose(out, expected, rtol=0, atol=2e-3)  # scores of some thousands, in float32
     np.testing.assert_allclose(record.entropy, expected_record.entropy, rtol=0, atol=5e-3)
+
+
+def test_a_sink_far_above_the_scores_takes_everything() -> None:
+    places = Places(np.arange(80), np.arange(80))
+    x = drawn(1, PLAIN, 80, 80)
+    sinks = np.array([300, -300, 0, 20, 5, 90], np.float32)
+    (out, record), (expected, expected_record, _) = tiles_of(x, places, PLAIN, sinks), plain(x, places, PLAIN, sinks)
+    np.testing.assert_allclose(out, expected, rtol=0, atol=1e-5)
+    assert_same_record(record, expected_record)
+    assert record.sink_mass[0].min() == 1
+    assert record.sink_mass[1].max() == 0
 
 
 def test_in_bfloat16_products_are_rounded_and_sums_are_not() -> None:
