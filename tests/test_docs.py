@@ -70,6 +70,7 @@ def process(*arguments: str) -> str:
     """What a Python process prints, 80 columns wide, in English unless told; shapes are not enforced there."""
     model_path("smollm2")
     narrow = {"COLUMNS": "80", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "PYTHONPATH": str(ROOT / "src")}
+    narrow["WHYBOX_ENGINE"] = "numpy"  # the pages show what the base install prints
     ended = subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, env=os.environ | narrow, capture_output=True, encoding="utf-8"
     )

@@ -37,7 +37,10 @@ Out = Annotated[
 Language = Annotated[
     Lang | None, typer.Option("--lang", help="Language of the report (from the locale).", show_default=False)
 ]
-Engine = Annotated[EngineName, typer.Option("--engine", help="Which engine runs the model.")]
+Engine = Annotated[
+    EngineName,
+    typer.Option("--engine", envvar="WHYBOX_ENGINE", help="Which engine runs the model (auto: torch if there)."),
+]
 Precision = Annotated[
     str,
     typer.Option("--precision", metavar="fp32|bf16|…", help="fp32, fp64; with torch also bf16, int8, fp16 (GPU only)."),
