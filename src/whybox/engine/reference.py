@@ -6,6 +6,8 @@ import numpy as np
 
 from whybox.engine.counterfactual import fresh_runs
 from whybox.engine.edit import Edit
+from whybox.engine.gradient import Gradient
+from whybox.engine.read import Reading
 from whybox.engine.trace import Cache, Change, LayerSlots, Tap, Trace, Wish
 from whybox.errors import NonFiniteError, SiteError, UsageError
 from whybox.parts import cache as caches
@@ -60,6 +62,10 @@ class ReferenceEngine:
     ) -> Iterator[tuple[int, Trace]]:
         """A whole run for each change, in order."""
         return fresh_runs(self, base, changes, see)
+
+    def gradient(self, base: Trace, read: Reading, sites: Iterable[Wish]) -> Gradient:
+        """NumPy does not differentiate: UsageError."""
+        raise UsageError("the numpy engine computes no gradients", 'use torch: model.variant(engine="torch")')
 
     def unembed(self, residual: Array) -> Array:
         """Logits [q v] that a residual stream [q c] would give if it were the last layer's."""

@@ -18,6 +18,8 @@ from whybox.engine.fast.keys import NOWHERE, Alone, LayerKeys
 from whybox.engine.fast.packed import Packed, linear, norm
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
+from whybox.engine.gradient import Gradient
+from whybox.engine.read import Reading
 from whybox.engine.trace import Cache, Change, Key, LayerSlots, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, PromptError, UsageError
 from whybox.spec import LongRope, NtkRope, Spec
@@ -94,6 +96,12 @@ class FastEngine:
     ) -> Iterator[tuple[int, Trace]]:
         """(index, trace) of each change, in any order."""
         return fresh_runs(self, base, changes, see)
+
+    def gradient(self, base: Trace, read: Reading, sites: Iterable[Wish]) -> Gradient:
+        """∂read/∂site in the run that `base` is, its edits held; memory for one layer at a time."""
+        from whybox.engine.fast.gradient import gradient
+
+        return gradient(self, base, read, sites)
 
     def fresh_cache(self, length: int) -> Cache:
         """A cache that has seen nothing; `length` (the whole run's) settles length-dependent RoPE, and the room."""
