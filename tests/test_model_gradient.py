@@ -37,11 +37,12 @@ def test_the_answer_of_several_tokens() -> None:
     assert not found["embed"][-1].any()  # nobody reads behind the last id
 
 
-def test_bfloat16_points_the_same_way() -> None:
+@pytest.mark.parametrize("precision", ["bf16", "int8", "int4"])
+def test_lower_precision_points_the_same_way(precision: str) -> None:
     model = real("smollm2", "torch")
     trace, read = model.run(TEXT), log_prob_of((model.tokenizer.encode(" Paris")[0],), start=5)
     exact = model.gradient(trace, read, [("resid_post", 15)])["resid_post", 15]
-    rounded = model.variant(precision="bf16").gradient(trace, read, [("resid_post", 15)])["resid_post", 15]
+    rounded = model.variant(precision=precision).gradient(trace, read, [("resid_post", 15)])["resid_post", 15]
     cosine = (exact * rounded).sum() / np.sqrt(np.square(exact).sum() * np.square(rounded).sum())
     assert 0.9 < cosine < 0.99999
 

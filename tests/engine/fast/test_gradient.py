@@ -155,7 +155,7 @@ def test_every_kernel_gives_the_same_gradient(kind: str, kernel: Kernel) -> None
         np.testing.assert_allclose(other[key], grad, atol=1e-11)
 
 
-@pytest.mark.parametrize(("precision", "error"), [(Precision.FP32, 1e-4), (Precision.BF16, 0.2)])
+@pytest.mark.parametrize(("precision", "error"), [(Precision.FP32, 1e-4), (Precision.BF16, 0.2), (Precision.INT8, 0.3)])
 @pytest.mark.parametrize("kind", ["plain", "sandwich", "biases", "sinks"])
 def test_lower_precision_stays_near(kind: str, precision: Precision, error: float) -> None:
     """Share of the largest gradient of the site; weights are the same numbers, rounded."""
@@ -236,8 +236,6 @@ def test_what_cannot_be_differentiated_is_refused() -> None:
         engine.gradient(base, lambda run: run["pattern"].sum(), ["embed"])
     with pytest.raises(SiteError, match="began at position 4"):
         engine.gradient(engine.run(IDS[4:], cache=engine.run(IDS[:4]).cache), read, ["embed"])
-    with pytest.raises(UsageError, match="weights in 8 bits"):
-        fast(KINDS["plain"], Precision.INT8).gradient(base, read, ["embed"])
     with pytest.raises(UsageError, match="numpy engine computes no gradients") as caught:
         reference(KINDS["plain"]).gradient(base, read, ["embed"])
     assert 'variant(engine="torch")' in caught.value.remedy

@@ -18,7 +18,6 @@ from whybox.engine.fast.block import Batch, Block
 from whybox.engine.fast.engine import FastEngine, as_numpy
 from whybox.engine.fast.kernels import Kernel
 from whybox.engine.fast.keys import Behind
-from whybox.engine.fast.packed import Precision
 from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.gradient import Gradient
 from whybox.engine.read import Reading
@@ -34,8 +33,8 @@ ORDER = {site.name: place for place, site in enumerate(SITES)}
 def gradient(engine: FastEngine, base: Trace, read: Reading, sites: Iterable[Wish]) -> Gradient:
     """∂read/∂site at the sites that are asked for, in the run that `base` is; its edits hold.
 
-    Raises UsageError for a read that is no single number or does not depend on the run, and where weights cannot be
-    differentiated through; NonFiniteError for the first gradient, from the read backwards, that is NaN or Inf.
+    Raises UsageError for a read that is no single number or does not depend on the run; NonFiniteError for the first
+    gradient, from the read backwards, that is NaN or Inf.
     """
     asked = wanted(sites, engine.spec)
     _require_possible(engine, base, asked)
@@ -49,8 +48,6 @@ def gradient(engine: FastEngine, base: Trace, read: Reading, sites: Iterable[Wis
 
 
 def _require_possible(engine: FastEngine, base: Trace, asked: set[Key]) -> None:
-    if engine.packed.precision is Precision.INT8:
-        raise UsageError("weights in 8 bits give no gradients", 'use model.variant(precision="bf16"), or "fp32"')
     if base.start:
         raise SiteError(f"this run began at position {base.start}", "run the whole prompt without a cache")
     if not asked:
