@@ -20,6 +20,7 @@ from whybox.engine.fast.kernels import Kernel
 from whybox.engine.fast.keys import Behind
 from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.gradient import Gradient
+from whybox.engine.memory import Run, need_of_gradient
 from whybox.engine.read import Reading
 from whybox.engine.trace import Key, Trace, Wish, located, wanted
 from whybox.errors import NonFiniteError, SiteError, UsageError
@@ -34,20 +35,22 @@ def gradient(engine: FastEngine, base: Trace, read: Reading, sites: Iterable[Wis
     """∂read/∂site at the sites that are asked for, in the run that `base` is; its edits hold.
 
     Raises UsageError for a read that is no single number or does not depend on the run; NonFiniteError for the first
-    gradient, from the read backwards, that is NaN or Inf.
+    gradient, from the read backwards, that is NaN or Inf; CapacityError before anything runs that would not fit.
     """
-    asked = wanted(sites, engine.spec)
-    _require_possible(engine, base, asked)
+    wishes = tuple(sites)
+    asked = wanted(wishes, engine.spec)
+    _require_possible(base, asked)
+    engine.require_room(Run(len(base.ids), tail=len(base.rows), see=wishes), need_of_gradient)
     with torch.inference_mode(False):
         passed = _Passed.forward(engine, base)
         run = GradedRun(passed, base.ids, base.rows)
         value, direct = _read(read, run)
         found = _backwards(passed, direct, asked)
     ordered = sorted(found, key=lambda key: (passed.stage(key), ORDER[key[0]]))
-    return Gradient(value, {key: as_numpy(found[key][0]) for key in ordered})
+    return Gradient(value, {key: found[key] for key in ordered})
 
 
-def _require_possible(engine: FastEngine, base: Trace, asked: set[Key]) -> None:
+def _require_possible(base: Trace, asked: set[Key]) -> None:
     if base.start:
         raise SiteError(f"this run began at position {base.start}", "run the whole prompt without a cache")
     if not asked:
@@ -180,23 +183,23 @@ def _read(read: Reading, run: GradedRun) -> tuple[float, Found]:
     return float(value.detach()), direct
 
 
-def _backwards(passed: _Passed, direct: Mapping[Key, Tensor], asked: set[Key]) -> Found:
+def _backwards(passed: _Passed, direct: Mapping[Key, Tensor], asked: set[Key]) -> dict[Key, Array]:
     """Stage by stage from the last one that matters to the first that is asked for. The streams are used up."""
     stages = {passed.stage(key) for key in (*asked, *direct)}
     first, last = min(passed.stage(key) for key in asked), max(stages)
     flow: Tensor | None = None
-    found: Found = {}
+    found: dict[Key, Array] = {}
     largest = max((float(grad.abs().max()) for grad in direct.values()), default=0.0)
     for stage in range(last, max(first, 0) - 1, -1):
         pull = _Pull(passed, stage, flow, direct)
         flow, here = pull.through(key for key in asked if passed.stage(key) == stage)
         _require_finite(pull, flow, here, largest)
-        found |= here
+        found |= {key: as_numpy(grad[0]) for key, grad in here.items()}
         largest = float(flow.abs().max())
         del passed.entries[stage + 1 :]
     if ("embed", None) in asked:
         at_start = torch.zeros_like(passed.entries[0]) if flow is None else flow
-        found["embed", None] = at_start + direct.get(("embed", None), 0)
+        found["embed", None] = as_numpy((at_start + direct.get(("embed", None), 0))[0])
     return found
 
 
