@@ -94,11 +94,16 @@ class CapacityError(InfrastructureError):
 
 
 class NonFiniteError(InfrastructureError):
-    """NaN or Inf where it first appears: site, layer, position, and the largest size just before."""
+    """NaN or Inf where it first appears: site, layer, position, and the largest size just before.
 
-    def __init__(self, site: str, layer: int | None, position: int, before: str, remedy: str = "") -> None:
+    what: value or gradient; gradients appear from the read backwards.
+    """
+
+    def __init__(
+        self, site: str, layer: int | None, position: int, before: str, remedy: str = "", what: str = "value"
+    ) -> None:
         where = site if layer is None else f"{site} of layer {layer}"
-        super().__init__(f"non-finite value first at {where}, position {position}; before it: {before}", remedy)
+        super().__init__(f"non-finite {what} first at {where}, position {position}; before it: {before}", remedy)
         self.site, self.layer, self.position, self.before = site, layer, position, before
 
 

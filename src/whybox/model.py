@@ -12,6 +12,8 @@ from whybox.engine import choice
 from whybox.engine.choice import NUMPY, Way
 from whybox.engine.counterfactual import Swept, fresh_run, sweep
 from whybox.engine.edit import Edit, require_places
+from whybox.engine.gradient import Gradient
+from whybox.engine.read import Reading
 from whybox.engine.sampling import GREEDY, Decoding, choose
 from whybox.engine.trace import Change, Engine, Trace, Wish, log_softmax
 from whybox.errors import PromptError
@@ -242,6 +244,15 @@ class Model:
         for change in chosen:
             self._require_possible(trace, change)
         return sweep(self.engine, trace, chosen, lambda run: read(replace(run, label=trace.label)), see)
+
+    def gradient(self, trace: Trace, read: Reading, sites: Iterable[Wish]) -> Gradient:
+        """∂read/∂site at some sites of a run, its edits held; read: one number of the run (`whybox.engine.read`).
+
+        For the answer of several tokens, run prompt and answer together. Engine: torch. Raises UsageError for a read
+        that is no single number, SiteError for a site that does not exist, NonFiniteError for NaN or Inf.
+        """
+        self.require_fits(len(trace.ids))
+        return self.engine.gradient(trace, read, sites)
 
     def changed(self, trace: Trace, change: Change, see: Iterable[Wish] = ()) -> Trace:
         """One counterfactual, as a fresh run."""

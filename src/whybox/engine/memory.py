@@ -8,7 +8,7 @@ Axes: b batch · q query · k key · h query head · g kv head · d head width �
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whybox.engine.edit import site_axes
 from whybox.engine.trace import Key, Wish, wanted
@@ -160,6 +160,24 @@ def need(spec: Spec, run: Run) -> Need:
     if run.flying < run.batch * run.tokens:  # the logits of earlier chunks are there while a later one is computed
         return Need((*stays, logits), (attention, mlp, (_checked(spec, run),)))
     return Need(stays, (attention, mlp, (logits, _checked(spec, run), _freed(attention, mlp))))
+
+
+def need_of_gradient(spec: Spec, run: Run) -> Need:
+    """Stays: the stream at the entry of each layer, the gradients that are asked for (`see`).
+
+    One after another: a layer with what autograd keeps of it and the gradients on their way, three times what a run
+    holds; the logits, those that are read, and their gradient.
+    """
+    whole = replace(run, chunk=None)
+    streams = (whole.flying, len(spec.layers) + 1, spec.width, whole.bytes_each)
+    stream = Item("a stream for each layer", "b·q · (l + 1) · c · bytes", (streams,), SHORTER)
+    layer = (_stream(spec, whole), _projections(spec, whole), _scores(spec, whole), _hidden(spec, whole))
+    logits = (_thrice(_logits(spec, whole)), _checked(spec, whole))
+    return Need((*_weights(whole), stream, *_kept(spec, whole)), (tuple(map(_thrice, layer)), logits))
+
+
+def _thrice(item: Item) -> Item:
+    return replace(item, terms=item.terms * 3)
 
 
 def held(name: str, nbytes: int, way_out: str) -> Need:

@@ -8,7 +8,9 @@ import numpy as np
 from whybox.engine import machine
 from whybox.engine.counterfactual import fresh_runs
 from whybox.engine.edit import Edit
+from whybox.engine.gradient import Gradient
 from whybox.engine.memory import Run, need, require_room
+from whybox.engine.read import Reading
 from whybox.engine.trace import Cache, Change, LayerSlots, Tap, Trace, Wish
 from whybox.errors import NonFiniteError, SiteError, UsageError
 from whybox.parts import cache as caches
@@ -67,6 +69,10 @@ class ReferenceEngine:
     ) -> Iterator[tuple[int, Trace]]:
         """A whole run for each change, in order."""
         return fresh_runs(self, base, changes, see)
+
+    def gradient(self, base: Trace, read: Reading, sites: Iterable[Wish]) -> Gradient:
+        """NumPy does not differentiate: UsageError."""
+        raise UsageError("the numpy engine computes no gradients", 'use torch: model.variant(engine="torch")')
 
     def _require_room(self, run: Run) -> None:
         """Plain attention holds the scores and their softmax at once."""

@@ -6,17 +6,21 @@ asked for, and lets the rest pass. Engines do not know who watches.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
 from whybox.engine.edit import Edit, apply, check, site_axes
+from whybox.engine.read import Reading
 from whybox.errors import NonFiniteError, SiteError
 from whybox.parts.mask import visible
 from whybox.sites import exists_in, require_layer, require_site
 from whybox.spec import Spec
 from whybox.statistics import attention as statistics
 from whybox.text.prompt import Prompt
+
+if TYPE_CHECKING:
+    from whybox.engine.gradient import Gradient
 
 Array = np.ndarray
 Wish = str | tuple[str, int | Iterable[int]]
@@ -87,12 +91,7 @@ class Trace:
         return f"<Trace of {len(self.ids)} tokens: {kept}>"
 
     def __getitem__(self, key: str | Key) -> Array:
-        name, layer = (key, None) if isinstance(key, str) else key
-        site = require_site(name, self.spec)
-        if site.per_layer and layer is None:
-            raise SiteError(f"{name} exists in every layer", f'ask for one: trace["{name}", 0]')
-        if layer is not None:
-            require_layer(layer, self.spec)
+        name, layer = located(key, self.spec)
         if (name, layer) not in self.sites:
             raise SiteError(f"{name} was not kept in this run", f'run again with see=["{name}"]')
         return self.sites[name, layer]
@@ -216,6 +215,9 @@ class Engine(Protocol):
     ) -> Iterator[tuple[int, Trace]]:
         """The run of each change, with its index, once each and in any order. The base run's edits hold in all."""
 
+    def gradient(self, base: Trace, read: Reading, sites: Iterable[Wish]) -> "Gradient":
+        """∂read/∂site in the run that `base` is. UsageError where the engine does not differentiate."""
+
 
 @dataclass
 class Tap:
@@ -268,6 +270,15 @@ class Tap:
 
 
 OVERFLOW = "range overflow, or a file with such values: use fp32 (or bf16), and check the file's digest"
+
+
+def located(key: str | Key, spec: Spec) -> Key:
+    """A site as it is named on a trace, or a SiteError: "final", ("pattern", 5)."""
+    name, layer = (key, None) if isinstance(key, str) else key
+    site = require_site(name, spec)
+    if site.per_layer and layer is None:
+        raise SiteError(f"{name} exists in every layer", f'ask for one: trace["{name}", 0]')
+    return name, None if layer is None else require_layer(layer, spec)
 
 
 def wanted(see: Iterable[Wish], spec: Spec) -> set[Key]:

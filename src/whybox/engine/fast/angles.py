@@ -43,4 +43,5 @@ class AngleTables:
         return self._tables[rope]
 
     def _tensor(self, values: np.ndarray) -> Tensor:
-        return torch.from_numpy(values).to(self.device, self.dtype)
+        with torch.inference_mode(False):  # so that a run with gradients may use what a plain run has made
+            return torch.from_numpy(values).to(self.device, self.dtype)

@@ -1,6 +1,6 @@
 """The fast engine: the reference engine's sites in the same order, on torch tensors, with cache, batch and GPU."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,7 +18,9 @@ from whybox.engine.fast.keys import NOWHERE, Alone, LayerKeys
 from whybox.engine.fast.packed import Packed, StreamedLayers, linear, norm
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
-from whybox.engine.memory import Run, need, require_room
+from whybox.engine.gradient import Gradient
+from whybox.engine.memory import Need, Run, need, require_room
+from whybox.engine.read import Reading
 from whybox.engine.trace import Cache, Change, Key, LayerSlots, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, PromptError, UsageError
 from whybox.spec import Spec
@@ -106,7 +108,13 @@ class FastEngine:
 
         return counterfactuals(self, base, changes, see)
 
-    def require_room(self, run: Run) -> None:
+    def gradient(self, base: Trace, read: Reading, sites: Iterable[Wish]) -> Gradient:
+        """∂read/∂site in the run that `base` is, its edits held; memory for one layer at a time."""
+        from whybox.engine.fast.gradient import gradient
+
+        return gradient(self, base, read, sites)
+
+    def require_room(self, run: Run, needed: Callable[[Spec, Run], Need] = need) -> None:
         """CapacityError before anything is computed, when it would not fit in memory."""
         plain = self.attention is Kernel.PLAIN or any(site in SCORE_SITES for site, _ in wanted(run.see, self.spec))
         each = self.packed.precision.compute.itemsize
@@ -115,7 +123,7 @@ class FastEngine:
             run, weights=passing, bytes_each=each, scores=2 if plain else 0, chunk=min(self.chunk, run.tokens)
         )
         if self.packed.device.type == "cpu":
-            require_room(need(self.spec, counted), machine.available())
+            require_room(needed(self.spec, counted), machine.available())
 
     def fresh_cache(self, length: int) -> Cache:
         """A cache that has seen nothing; `length` (the whole run's) settles length-dependent RoPE, and the room."""

@@ -122,12 +122,14 @@ class PackedNorm:
     @cached_property
     def stretched(self) -> Float[torch.Tensor, "c"]:
         """gain · √c, in float32 at least: x / ‖x‖ is √c times shorter than x / √(mean(x²))."""
-        return self.gain.to(torch.promote_types(self.gain.dtype, torch.float32)) * len(self.gain) ** 0.5
+        with torch.inference_mode(False):  # so that a run with gradients may use what a plain run has made
+            return self.gain.to(torch.promote_types(self.gain.dtype, torch.float32)) * len(self.gain) ** 0.5
 
     @cached_property
     def least(self) -> Float[torch.Tensor, ""]:
         """√(c·ε), what the length of a row is extended by."""
-        return self.stretched.new_tensor((len(self.gain) * self.norm.eps) ** 0.5)
+        with torch.inference_mode(False):
+            return self.stretched.new_tensor((len(self.gain) * self.norm.eps) ** 0.5)
 
 
 def norm(x: Float[torch.Tensor, "*rows c"], w: PackedNorm) -> Float[torch.Tensor, "*rows c"]:

@@ -78,7 +78,7 @@ class BatchTap:
         if self.strict:
             self._require_finite(site, layer, value, places)
         if (site, layer) in self._wanted:
-            self._keep(site, layer, value, places)
+            self.keep(site, layer, value, places)
         return value
 
     def _edit(self, site: str, layer: int | None, value: Tensor, places: Places, visible: Tensor | None) -> Tensor:
@@ -105,7 +105,8 @@ class BatchTap:
         found = self._indices[key][1]
         return found or None
 
-    def _keep(self, site: str, layer: int | None, value: Tensor, places: Places) -> None:
+    def keep(self, site: str, layer: int | None, value: Tensor, places: Places) -> None:
+        """Each row without its padding, as NumPy. What is kept otherwise is kept by another tap."""
         axes = site_axes(site, None if layer is None else self.spec.layers[layer].mlp)
         for row, kept in enumerate(self.kept[: len(value)]):
             length = places.lengths[row]
