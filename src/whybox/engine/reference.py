@@ -6,7 +6,8 @@ import numpy as np
 
 from whybox.engine.counterfactual import fresh_runs
 from whybox.engine.edit import Edit
-from whybox.engine.trace import Cache, Change, LayerSlots, Tap, Trace, Wish
+from whybox.engine.trace import Cache, Change, Choose, Draft, LayerSlots, Tap, Trace, Wish
+from whybox.engine.writing import one_by_one
 from whybox.errors import NonFiniteError, SiteError, UsageError
 from whybox.parts import cache as caches
 from whybox.parts.attention import as_heads, mix, project_out, shaped_scores, soft_cap
@@ -60,6 +61,10 @@ class ReferenceEngine:
     ) -> Iterator[tuple[int, Trace]]:
         """A whole run for each change, in order."""
         return fresh_runs(self, base, changes, see)
+
+    def write(self, drafts: Sequence[Draft], choose: Choose) -> None:
+        """One draft after the other."""
+        one_by_one(self, drafts, choose)
 
     def unembed(self, residual: Array) -> Array:
         """Logits [q v] that a residual stream [q c] would give if it were the last layer's."""

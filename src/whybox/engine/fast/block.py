@@ -113,7 +113,7 @@ class Block:
         self.batch.kernels_used[self.index] = Kernel.SDPA if fuse else Kernel.PLAIN
         bias = kernels.distance_bias(self.attention, self.batch.places.query, parts)
         if fuse:
-            return kernels.fused(query, parts[0], sight, bias, self.attention)
+            return kernels.fused(query, parts, sight, bias, self.attention)
         return kernels.mix(self.pattern(query, parts, sight, bias), parts)
 
     def pattern(self, query: Tensor, parts: Sequence[Part], sight: Sight, bias: Tensor | None) -> Tensor:
