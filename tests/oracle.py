@@ -103,6 +103,7 @@ def assert_as_exact_as_hf(
     double = np.abs(mine.engine64.run(ids).logits - truth).max()
     assert double <= stored * size, f"float64 error {double:.3g} of {size:.3g}"
     assert size > 0.5, "the oracle's logits are too flat to prove anything"
+    assert_streams_alike(path, mine.engine.weights)
     return mine
 
 
@@ -117,6 +118,18 @@ def assert_fast_is_the_same(reference: ReferenceEngine, ids: tuple[int, ...]) ->
     first = fast.run(ids[:5], cache=fast.fresh_cache(len(ids)))
     rest = fast.run(ids[5:], cache=first.cache).logits
     np.testing.assert_allclose(rest, theirs.logits[5:], rtol=0, atol=1e-10 * max(1, np.abs(rest).max()))
+
+
+def assert_streams_alike(path: Path, held: weights.Weights) -> None:
+    """Every role decoded on its own, last to first, is what decoding all at once gives; tables also row by row."""
+    file = open_weights(path)
+    streamed = weights.stream(file, *families.describe(file))
+    assert set(streamed) == set(held)
+    assert streamed.ledger == held.ledger
+    for role in reversed(list(held)):
+        assert np.array_equal(streamed[role], held[role]), role
+    for table in {"embed", "head", "positions"} & set(held):
+        assert np.array_equal(streamed.rows(table, np.array([3, 0, 3])), held[table][[3, 0, 3]]), table
 
 
 def hf_hidden(model: PreTrainedModel, ids: tuple[int, ...]) -> Mapping[str, np.ndarray]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from whybox import families, library, weights
+from whybox import families, library
 from whybox.engine import choice
 from whybox.engine.choice import NUMPY, Way
 from whybox.engine.counterfactual import Swept, fresh_run, sweep
@@ -40,19 +40,21 @@ def open_model(
     allow_long: bool = False,
     progress: Progress | None = None,
     device: str = "auto",
+    weights: str = "auto",
 ) -> "Model":
     """A model by alias, path or `hf:org/name`.
 
     engine: auto | numpy | torch. precision: fp32 | fp64, with torch also bf16 | int8 | fp16 (GPU only).
     accept_keys: config keys to wave through, which reports then say. device: auto | cpu | cuda | cuda:N.
-    Raises UsageError, ModelNotFound, DownloadError, FormatError, LedgerError, UnsupportedError.
+    weights: held (decoded once, kept) | streamed (decoded from the file as they are used) | auto: held where they take
+    at most half of the memory that is left.
+    Raises UsageError, ModelNotFound, DownloadError, FormatError, LedgerError, UnsupportedError, CapacityError.
     """
-    way = Way(engine, precision, device)
+    way = Way(engine, precision, device, weights=weights)
     choice.require_possible(way)
     file = open_weights(library.locate(name, progress=progress))
     spec, rules = families.describe(file, accept_keys)
-    loaded = weights.load(file, spec, rules)
-    built = choice.build(spec, loaded, way)
+    built = choice.build(spec, choice.source(file, spec, rules, way), way)
     return Model(name, file, built.weights, _tokenizer(file).covering(spec.vocab), built.engine, way, allow_long)
 
 

@@ -8,7 +8,7 @@ import difflib
 from dataclasses import dataclass
 
 from whybox.errors import SiteError
-from whybox.spec import Layout, Moe, Spec
+from whybox.spec import Layer, Layout, Moe, Spec
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,21 @@ def sites_of(spec: Spec) -> tuple[Site, ...]:
     if all(layer.layout is Layout.PARALLEL for layer in spec.layers):
         absent.add("resid_mid")
     return tuple(site for site in SITES if site.name not in absent)
+
+
+def exists_in(name: str, layer: Layer) -> bool:
+    """Whether a site that the model has exists in this layer of it."""
+    match name:
+        case "router":
+            return isinstance(layer.mlp, Moe)
+        case "sink_mass":
+            return layer.attention.sinks
+        case "query_pos" | "key_pos":
+            return layer.attention.rope is not None
+        case "resid_mid":
+            return layer.layout is not Layout.PARALLEL
+        case _:
+            return True
 
 
 def require_site(name: str, spec: Spec) -> Site:

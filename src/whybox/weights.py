@@ -2,13 +2,18 @@
 
 A `Rule` maps one tensor of the file, through a named transform, to one or several roles. There is no second way in.
 Roles are the product's own names (`layers.3.query` [h d c]); linear weights are stored [out in].
+
+Two ways to have them: `load` decodes all and holds them; `stream` holds the vectors, and decodes a matrix from the file
+whenever it is asked for. The ledger is the same, and so are the values.
 """
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +44,7 @@ class Weights(Mapping[str, Array]):
 
     arrays: Mapping[str, Array]
     ledger: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    said: ClassVar[str] = ""
 
     def __getitem__(self, role: str) -> Array:
         return self.arrays[role]
@@ -48,6 +54,28 @@ class Weights(Mapping[str, Array]):
 
     def __len__(self) -> int:
         return len(self.arrays)
+
+    @property
+    def dtype(self) -> np.dtype[np.floating]:
+        """What all of them are made of."""
+        return self.arrays["embed"].dtype
+
+    @property
+    def passing(self) -> int:
+        """Bytes that a run decodes and holds for a while: none, all are there."""
+        return 0
+
+    def rows(self, role: str, chosen: Array) -> Array:
+        """Some rows of a table [v c]."""
+        return self[role][chosen]
+
+    def slices(self, role: str) -> Iterator[tuple[slice, Array]]:
+        """A table [v c] piece by piece: which rows, and the rows."""
+        yield slice(None), self[role]
+
+    def cast(self, dtype: np.dtype[np.floating]) -> "Weights":
+        """The same parameters in another precision."""
+        return replace(self, arrays={role: array.astype(dtype) for role, array in self.arrays.items()})
 
 
 def parameters(spec: Spec) -> dict[str, tuple[int, ...]]:
@@ -126,20 +154,46 @@ def _mlp(mlp: Mlp | Moe, c: int) -> dict[str, tuple[int, ...]]:
 
 def load(file: WeightFile, spec: Spec, rules: tuple[Rule, ...]) -> Weights:
     """All parameters, each filled once. LedgerError with both lists when file and model do not match."""
-    expected = parameters(spec)
+    pieces, ledger, shapes = _settle(file, spec, rules)
+    with ThreadPoolExecutor(2) as pool:
+        parts = pool.map(lambda piece: _fill(file, piece, shapes), pieces)
+        arrays = {role: array for part in parts for role, array in part.items()}
+    return Weights(arrays, ledger)
+
+
+Shapes = Mapping[str, tuple[int, ...]]
+Ledger = tuple[tuple[str, str, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """What is decoded at once: a tensor, or of a stack of experts one entry of its first axis."""
+
+    tensor: str
+    transform: Transform
+    layer: Layer | None
+    roles: tuple[str, ...]
+    rows: slice | None = None
+
+
+def _settle(file: WeightFile, spec: Spec, rules: tuple[Rule, ...]) -> tuple[tuple[_Piece, ...], Ledger, Shapes]:
+    """The ledger: which tensor fills which roles, before anything is read."""
+    shapes = parameters(spec)
     matched = {name: _match(name, rules, spec) for name in file.tensors}
     filled = Counter(role for hit in matched.values() if hit is not None for role in hit.roles)
     file_only = sorted(name for name, hit in matched.items() if hit is None)
-    file_only += sorted(role for role in filled if role not in expected or filled[role] > 1)
-    model_only = sorted(role for role in expected if role not in filled)
+    file_only += sorted(role for role in filled if role not in shapes or filled[role] > 1)
+    model_only = sorted(role for role in shapes if role not in filled)
     if file_only or model_only:
         raise LedgerError(file.path, file_only, model_only, "the file is not of this family, or is incomplete")
     hits = [(name, hit) for name, hit in matched.items() if hit is not None]
-    with ThreadPoolExecutor(2) as pool:
-        parts = pool.map(lambda pair: _fill(file, pair[0], pair[1], spec, expected), hits)
-        arrays = {role: array for part in parts for role, array in part.items()}
+    pieces = tuple(
+        _Piece(name, hit.rule.transform, None if hit.layer is None else spec.layers[hit.layer], hit.roles)
+        for name, hit in hits
+        if not hit.rule.unused
+    )
     ledger = tuple((name, hit.rule.unused or hit.rule.transform.__name__, hit.roles) for name, hit in hits)
-    return Weights(arrays, ledger)
+    return pieces, ledger, shapes
 
 
 @dataclass(frozen=True)
@@ -177,29 +231,120 @@ def _pattern(template: str) -> str:
     return re.escape(template).replace(r"\{l\}", r"(?P<l>\d+)").replace(r"\{e\}", r"(?P<e>\d+)")
 
 
-def _fill(file: WeightFile, name: str, hit: _Hit, spec: Spec, expected: dict[str, tuple[int, ...]]) -> dict[str, Array]:
-    if hit.rule.unused:
-        return {}
-    layer = None if hit.layer is None else spec.layers[hit.layer]
-    try:
-        arrays = hit.rule.transform(file.read(name), layer)
-        shaped = [_exactly(array, expected[role]) for array, role in zip(arrays, hit.roles, strict=True)]
-    except ValueError:
-        wanted = ", ".join(f"{role} {expected[role]}" for role in hit.roles)
-        raise FormatError(file.path, name, f"the shape of {wanted}", f"shape {file.tensors[name].shape}") from None
-    for array in shaped:
+def _fill(file: WeightFile, piece: _Piece, shapes: Shapes) -> dict[str, Array]:
+    arrays = _transformed(file, piece, file.read(piece.tensor, piece.rows), shapes)
+    filled = {role: np.ascontiguousarray(array) for role, array in arrays.items()}
+    for array in filled.values():
         array.flags.writeable = False
-    return dict(zip(hit.roles, shaped, strict=True))
+    return filled
 
 
-def _exactly(array: Array, shape: tuple[int, ...]) -> Array:
-    if array.shape != shape:
-        raise ValueError(array.shape)
-    return np.ascontiguousarray(array)
+def _transformed(file: WeightFile, piece: _Piece, stored: Array, shapes: Shapes) -> dict[str, Array]:
+    """What each role becomes. FormatError where the stored shape does not lead to the shapes of the roles."""
+    try:
+        arrays = dict(zip(piece.roles, piece.transform(stored, piece.layer), strict=True))
+        fits = all(array.shape == shapes[role] for role, array in arrays.items())
+    except ValueError:
+        fits = False
+    if not fits:
+        wanted = ", ".join(f"{role} {shapes[role]}" for role in piece.roles)
+        found = f"shape {file.tensors[piece.tensor].shape}"
+        raise FormatError(file.path, piece.tensor, f"the shape of {wanted}", found)
+    return arrays
 
 
 def in_precision(weights: Weights, dtype: type[np.floating]) -> Weights:
-    """The same parameters in another precision (as they are, where they have it): float64 holds every float32."""
-    if all(array.dtype == dtype for array in weights.values()):
-        return weights
-    return Weights({role: array.astype(dtype) for role, array in weights.items()}, weights.ledger)
+    """The same parameters in another precision: float64 measures what float32 rounds away, and goes back exactly."""
+    return weights.cast(np.dtype(dtype))
+
+
+# Decoded as they are used
+
+SLICE_VALUES = 1 << 24  # of a table that are decoded at a time: 64 MiB of float32
+
+
+@dataclass(frozen=True)
+class Streamed(Weights):
+    """Holds the vectors; a matrix is decoded from the memory map whenever it is asked for, and is not kept.
+
+    `waiting`: what the last tensor holds for other roles (a fused query, key and value) stays until it is asked for.
+    """
+
+    file: WeightFile = field(kw_only=True, repr=False)
+    pieces: Mapping[str, _Piece] = field(kw_only=True, repr=False)
+    shapes: Shapes = field(kw_only=True, repr=False)
+    kind: np.dtype[np.floating] = field(kw_only=True)
+    waiting: dict[str, Array] = field(default_factory=dict, kw_only=True, repr=False)
+    said: ClassVar[str] = "-streamed"
+
+    def __getitem__(self, role: str) -> Array:
+        if role in self.arrays:
+            return self.arrays[role]
+        array = self.waiting.pop(role, None)
+        if array is None:
+            found = _fill(self.file, self.pieces[role], self.shapes)
+            array = found.pop(role)
+            self.waiting.clear()
+            self.waiting.update(found)
+        return array.astype(self.kind, copy=False)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.shapes)
+
+    def __len__(self) -> int:
+        return len(self.shapes)
+
+    @property
+    def dtype(self) -> np.dtype[np.floating]:
+        return self.kind
+
+    @property
+    def passing(self) -> int:
+        """Bytes of two of the largest matrices of a layer (gate and up), or of one slice of a table."""
+        largest = max(math.prod(shape) for role, shape in self.shapes.items() if role.startswith("layers."))
+        return max(2 * largest, SLICE_VALUES) * self.kind.itemsize
+
+    def rows(self, role: str, chosen: Array | slice) -> Array:
+        """Some rows of a table [v c], decoded alone. Tables are those roles that are stored as they are."""
+        if role in self.arrays:
+            return self.arrays[role][chosen]
+        piece = self.pieces[role]
+        (array,) = piece.transform(self.file.read(piece.tensor, chosen), piece.layer)
+        return array.astype(self.kind, copy=False)
+
+    def slices(self, role: str) -> Iterator[tuple[slice, Array]]:
+        count, width = self.shapes[role]
+        step = max(1, SLICE_VALUES // width)
+        for start in range(0, count, step):
+            rows = slice(start, min(start + step, count))
+            yield rows, self.rows(role, rows)
+
+    def cast(self, dtype: np.dtype[np.floating]) -> "Weights":
+        vectors = {role: array.astype(dtype) for role, array in self.arrays.items()}
+        return replace(self, arrays=vectors, kind=dtype, waiting={})
+
+
+def stream(file: WeightFile, spec: Spec, rules: tuple[Rule, ...]) -> Streamed:
+    """The same ledger, checked as strictly: also every shape, before a matrix is read."""
+    pieces, ledger, shapes = _settle(file, spec, rules)
+    for piece in pieces:
+        nothing = np.broadcast_to(np.float32(0), file.tensors[piece.tensor].shape)  # a shape without its memory
+        _transformed(file, piece, nothing, shapes)
+    arrays = {role: array for piece in pieces if _is_small(piece) for role, array in _fill(file, piece, shapes).items()}
+    matrices = {role: one for piece in pieces if not _is_small(piece) for one in _apart(piece) for role in one.roles}
+    return Streamed(arrays, ledger, file=file, pieces=matrices, shapes=shapes, kind=np.dtype(np.float32))
+
+
+def _is_small(piece: _Piece) -> bool:
+    """Gains, biases and sinks."""
+    return all(role.endswith((".gain", "bias", "sinks")) for role in piece.roles)
+
+
+def _apart(piece: _Piece) -> Iterator[_Piece]:
+    """Of a stack of experts, each expert alone: the first axis counts them, and the roles take turns."""
+    experts = _experts(piece.layer) if piece.layer is not None else 0
+    if len(piece.roles) < 2 or ".experts." not in piece.roles[0]:
+        yield piece
+        return
+    for e in range(experts):
+        yield replace(piece, roles=piece.roles[e::experts], rows=slice(e, e + 1))

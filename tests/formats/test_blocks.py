@@ -1,5 +1,6 @@
 """Every block type against `gguf.quants.dequantize`, bit for bit; the common ones also against plain scalar ones."""
 
+import os
 import struct
 
 import gguf
@@ -73,8 +74,25 @@ def test_chunks_join_without_a_seam(kind: TensorType, monkeypatch: pytest.Monkey
     assert np.array_equal(bits(found), bits(golden(raw, kind)))
 
 
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("kind", BLOCK_TYPES, ids=lambda kind: kind.name)
+def test_several_threads_give_the_same_bits(kind: TensorType, threads: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "MANY_VALUES", 1)
+    monkeypatch.setattr(blocks, "CHUNK_VALUES", 2 * kind.values)
+    monkeypatch.setenv("OMP_NUM_THREADS", threads)
+    raw = random_blocks(kind, 13)
+    assert np.array_equal(bits(decode(raw.reshape(-1), kind, (13 * kind.values,))), bits(golden(raw, kind)))
+
+
+def test_threads_are_those_of_the_arithmetic(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "3")
+    assert (blocks.threads_for(blocks.MANY_VALUES), blocks.threads_for(blocks.MANY_VALUES - 1)) == (3, 1)
+    monkeypatch.setenv("OMP_NUM_THREADS", "4,2")
+    assert blocks.threads_for(blocks.MANY_VALUES) == os.cpu_count()
+
+
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize("name", ["Q4_0", "Q4_1", "Q5_0", "Q8_0", "Q4_K", "Q6_K", "BF16"])
+@pytest.mark.parametrize("name", ["Q4_0", "Q4_1", "Q5_0", "Q8_0", "Q4_K", "Q6_K", "BF16", "F16"])
 def test_any_bytes_at_all(name: str) -> None:
     kind = BY_NAME[name]
     raw = np.random.default_rng(3).integers(0, 256, (4099, kind.size), dtype=np.uint8)

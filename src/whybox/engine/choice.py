@@ -7,14 +7,17 @@ from typing import Literal
 import numpy as np
 
 from whybox import weights as ledger
+from whybox.engine import machine
+from whybox.engine.memory import held, require_room, weights_bytes
 from whybox.engine.reference import ReferenceEngine
 from whybox.engine.trace import Engine
 from whybox.errors import UsageError
+from whybox.formats import WeightFile
 from whybox.spec import Spec
-from whybox.weights import Weights
+from whybox.weights import Rule, Streamed, Weights
 
 NUMPY_PRECISIONS: dict[str, type[np.floating]] = {"fp32": np.float32, "fp64": np.float64}
-TORCH_PRECISIONS = ("fp32", "fp64", "bf16", "fp16", "int8")
+TORCH_PRECISIONS = ("fp32", "fp64", "bf16", "fp16", "int8", "int4")
 KERNELS = ("sdpa", "tiled", "plain")
 
 
@@ -24,6 +27,7 @@ class Way:
 
     engine: auto (torch where it is installed, else numpy) | numpy | torch. kernel: how attention is computed.
     chunk: most tokens that go through the layers at once. batch: a prompt is one of so many rows, of unlike lengths.
+    weights: auto | held | streamed.
     """
 
     engine: str = "auto"
@@ -32,9 +36,12 @@ class Way:
     kernel: str | None = None
     chunk: int | None = None
     batch: int = 1
+    weights: str = "auto"
 
 
 NUMPY = Way("numpy")
+HELD_SHARE = 0.5
+"""Weights are held when they take no more than this share of the memory that is left: a run needs the rest."""
 
 
 def resolve(engine: str) -> Literal["numpy", "torch"]:
@@ -62,6 +69,7 @@ class Built:
 
 def require_possible(way: Way) -> None:
     """UsageError names what the engine cannot do, and what it can; to be asked before anything is loaded."""
+    _among(way.weights, ("auto", "held", "streamed"), "weights")
     if resolve(way.engine) == "torch":
         _among(way.precision, TORCH_PRECISIONS, "precision")
         _among(way.kernel or "sdpa", KERNELS, "kernel")
@@ -74,6 +82,20 @@ def require_possible(way: Way) -> None:
     if way.chunk is not None or way.batch != 1:
         raise UsageError("the numpy engine runs one prompt, in one piece", "torch knows chunks and batches")
     return None
+
+
+def source(file: WeightFile, spec: Spec, rules: tuple[Rule, ...], way: Way) -> Weights:
+    """Weights in float32, held or streamed; float64 is made from them, so that both are there for a while."""
+    needed, left = weights_bytes(spec, 32 + 64 if way.precision == "fp64" else 32), machine.available()
+    if way.weights == "streamed" or (way.weights == "auto" and not _leaves_room(needed, left)):
+        return ledger.stream(file, spec, rules)
+    way_out = 'have them decoded as they are used: weights="streamed"'
+    require_room(held("weights", needed, way_out), left, "the model")
+    return ledger.load(file, spec, rules)
+
+
+def _leaves_room(needed: int, left: int | None) -> bool:
+    return left is None or needed <= HELD_SHARE * left
 
 
 def build(spec: Spec, weights: Weights, way: Way) -> Built:
@@ -91,9 +113,13 @@ def _require_device(way: Way) -> None:
 
 
 def _fast(spec: Spec, weights: Weights, way: Way) -> Built:
+    """Streamed weights are packed once where they fit in this precision, else layer by layer in every pass."""
     from whybox.engine import fast
 
-    packed = fast.pack(spec, weights, fast.Precision(way.precision), fast.device(way.device))
+    precision = fast.Precision(way.precision)
+    fits = way.weights != "streamed" and _leaves_room(weights_bytes(spec, precision.bits), machine.available())
+    pack = fast.pack if fits or not isinstance(weights, Streamed) else fast.pack_streamed
+    packed = pack(spec, weights, precision, fast.device(way.device))
     engine = fast.FastEngine(packed, fast.Kernel(way.kernel or "sdpa"), way.chunk or fast.CHUNK, way.batch)
     return Built(engine, fast.shared_views(packed, weights))
 

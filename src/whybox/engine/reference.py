@@ -1,17 +1,20 @@
 """The reference engine: NumPy, one sequence, built from `parts/`, every site in order. Slow and obvious on purpose."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from whybox.engine import machine
 from whybox.engine.counterfactual import fresh_runs
 from whybox.engine.edit import Edit
+from whybox.engine.memory import Run, need, require_room
 from whybox.engine.trace import Cache, Change, Choose, Draft, LayerSlots, Tap, Trace, Wish
 from whybox.engine.writing import one_by_one
 from whybox.errors import NonFiniteError, SiteError, UsageError
 from whybox.parts import cache as caches
 from whybox.parts.attention import as_heads, mix, project_out, shaped_scores, soft_cap
-from whybox.parts.embedding import lookup
+from whybox.parts.embedding import require_known
 from whybox.parts.linear import linear
 from whybox.parts.mask import visible
 from whybox.parts.mlp import dense_hidden, gated_hidden
@@ -30,13 +33,13 @@ Angles = dict[Rope, tuple[Array, Array]]
 class ReferenceEngine:
     """Runs one sequence in float32 (or float64, when the weights are float64)."""
 
-    name = "numpy"
     kernel = "plain attention, float32 sums by BLAS"
 
     def __init__(self, spec: Spec, weights: Weights) -> None:
         self.spec = spec
         self.weights = weights
-        self.dtype = weights["embed"].dtype
+        self.name = f"numpy{weights.said}"  # numpy-streamed: weights decoded as they are used
+        self.dtype = weights.dtype
         self.precision = "fp64" if self.dtype == np.float64 else "fp32"
 
     def run(
@@ -47,11 +50,15 @@ class ReferenceEngine:
         cache: Cache | None = None,
         tail: int | None = None,
     ) -> Trace:
-        """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site."""
-        wishes = tuple(see)
+        """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site.
+
+        CapacityError before anything is computed, when it would not fit in memory.
+        """
+        wishes, cache = tuple(see), cache or self.fresh_cache(len(ids))
         tap = Tap(self.spec, wishes, edits)
+        self._require_room(Run(len(ids), past=cache.seen, tail=tail, see=wishes))
         with np.errstate(over="ignore", invalid="ignore"):
-            trace = self._pass(np.asarray(ids, np.int64), tap, cache or self.fresh_cache(len(ids)), tail)
+            trace = self._pass(np.asarray(ids, np.int64), tap, cache, tail)
             if not np.isfinite(trace.logits).all():
                 self._locate_non_finite(ids, edits, cache, tail)
         return trace
@@ -66,6 +73,11 @@ class ReferenceEngine:
         """One draft after the other."""
         one_by_one(self, drafts, choose)
 
+    def _require_room(self, run: Run) -> None:
+        """Plain attention holds the scores and their softmax at once."""
+        counted = replace(run, bytes_each=self.dtype.itemsize, scores=2, weights=self.weights.passing)
+        require_room(need(self.spec, counted), machine.available())
+
     def unembed(self, residual: Array) -> Array:
         """Logits [q v] that a residual stream [q c] would give if it were the last layer's."""
         return self._head(residual, np.arange(len(residual)), Tap(self.spec))
@@ -76,11 +88,9 @@ class ReferenceEngine:
         layers = tuple(caches.empty(a.kv_heads, a.head_width, self.dtype) for a in attentions)
         return Cache(layers, seen=0, rope_length=length)
 
-    def _locate_non_finite(
-        self, ids: Sequence[int], edits: Sequence[Edit], cache: Cache | None, tail: int | None
-    ) -> None:
+    def _locate_non_finite(self, ids: Sequence[int], edits: Sequence[Edit], cache: Cache, tail: int | None) -> None:
         watching = Tap(self.spec, (), edits, strict=True)
-        self._pass(np.asarray(ids, np.int64), watching, cache or self.fresh_cache(len(ids)), tail)
+        self._pass(np.asarray(ids, np.int64), watching, cache, tail)
         raise NonFiniteError("logits", None, len(ids) - 1, watching.largest)
 
     def _pass(self, ids: Array, tap: Tap, cache: Cache, tail: int | None) -> Trace:
@@ -114,7 +124,8 @@ class ReferenceEngine:
         return {rope: _in(self.dtype, rope_angles(rope, positions, length)) for rope in ropes}
 
     def _embed(self, ids: Array, positions: Array) -> Array:
-        x = lookup(ids, self.weights["embed"])
+        require_known(ids, self.spec.vocab)
+        x = self.weights.rows("embed", ids)
         if self.spec.embed_scale != 1.0:
             x = x * self.dtype.type(self.spec.embed_scale)
         if self.spec.positions is not None:
@@ -123,8 +134,11 @@ class ReferenceEngine:
 
     def _head(self, x: Array, rows: Array, tap: Tap) -> Array:
         final = tap.at("final", None, self.norm(x, "final_norm", self.spec.final_norm), {"q": rows})
-        bias = self.weights["head_bias"] if self.spec.head_bias else None
-        logits = linear(final, self.weights["embed" if self.spec.tied else "head"], bias)
+        logits = np.empty((len(final), self.spec.vocab), final.dtype)
+        for tokens, table in self.weights.slices("embed" if self.spec.tied else "head"):
+            np.matmul(final, table.T, out=logits[:, tokens])
+        if self.spec.head_bias:
+            logits += self.weights["head_bias"]
         if self.spec.logit_scale != 1.0:
             logits *= self.dtype.type(self.spec.logit_scale)
         if self.spec.logit_cap is not None:

@@ -13,7 +13,7 @@ import numpy as np
 from whybox.engine.edit import Edit, apply, check, site_axes
 from whybox.errors import NonFiniteError, SiteError
 from whybox.parts.mask import visible
-from whybox.sites import require_layer, require_site
+from whybox.sites import exists_in, require_layer, require_site
 from whybox.spec import Spec
 from whybox.statistics import attention as statistics
 from whybox.text.prompt import Prompt
@@ -282,8 +282,13 @@ def wanted(see: Iterable[Wish], spec: Spec) -> set[Key]:
         if not site.per_layer:
             keys.add((name, None))
             continue
-        chosen = range(len(spec.layers)) if layers is None else (layers,) if isinstance(layers, int) else layers
-        keys |= {(name, require_layer(layer, spec)) for layer in chosen}
+        if layers is None:
+            keys |= {(name, layer) for layer in range(len(spec.layers)) if exists_in(name, spec.layers[layer])}
+            continue
+        for layer in (layers,) if isinstance(layers, int) else layers:
+            if not exists_in(name, spec.layers[require_layer(layer, spec)]):
+                raise SiteError(f"layer {layer} has no site {name!r}, other layers of this model do")
+            keys.add((name, layer))
     return keys
 
 

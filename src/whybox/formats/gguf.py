@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Shaped, UInt8
 
 from whybox.errors import FormatError, UnsupportedError
-from whybox.formats.blocks import GGUF_TYPES, REFUSED_CODES, TensorType, decode
+from whybox.formats.blocks import GGUF_TYPES, REFUSED_CODES, Rows, TensorType, decode_rows
 from whybox.formats.cursor import Cursor
 from whybox.formats.folder import GGUF_MAGIC, HEAD_BYTES, describe, inside, mapped, sha256_of
 from whybox.formats.tensors import TensorInfo, TypeShare, find, require_disjoint, require_inside, type_shares
@@ -59,10 +59,13 @@ class GgufFile:
         tensor = find(self.tensors, name, self.path)
         return np.frombuffer(self._maps[tensor.file], np.uint8, tensor.nbytes, tensor.offset)
 
-    def read(self, name: str) -> Shaped[np.ndarray, "..."]:
-        """The values of a tensor, read-only, row-major: float32 (F32: a view of the map), integers as they are."""
+    def read(self, name: str, rows: Rows | None = None) -> Shaped[np.ndarray, "..."]:
+        """The values of a tensor, read-only, row-major: float32 (F32: a view of the map), integers as they are.
+
+        rows: some entries of the first axis alone.
+        """
         tensor = find(self.tensors, name, self.path)
-        return decode(self.raw(name), _TYPE_BY_NAME[tensor.type], tensor.shape)
+        return decode_rows(self.raw(name), _TYPE_BY_NAME[tensor.type], tensor.shape, rows)
 
     def types(self) -> list[TypeShare]:
         """(type, count, bytes) of the types really present, largest first."""

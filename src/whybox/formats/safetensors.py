@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Shaped, UInt8
 
 from whybox.errors import FormatError, ModelNotFound, UnsupportedError
-from whybox.formats.blocks import SAFETENSORS_TYPES, TensorType, decode, stored
+from whybox.formats.blocks import SAFETENSORS_TYPES, Rows, TensorType, decode_rows, stored
 from whybox.formats.folder import HEAD_BYTES, describe, inside, is_folder, mapped, sha256_of
 from whybox.formats.json_text import MOST_JSON_BYTES, parse_object, read_object
 from whybox.formats.tensors import TensorInfo, TypeShare, find, require_disjoint, require_inside, type_shares
@@ -54,10 +54,13 @@ class SafetensorsFile:
             return np.empty(0, np.uint8)
         return np.frombuffer(self._maps[tensor.file], np.uint8, tensor.nbytes, tensor.offset)
 
-    def read(self, name: str) -> Shaped[np.ndarray, "..."]:
-        """The values of a tensor, read-only: floats as float32 (F32: a view of the map), integers as they are."""
+    def read(self, name: str, rows: Rows | None = None) -> Shaped[np.ndarray, "..."]:
+        """The values of a tensor, read-only: floats as float32 (F32: a view of the map), integers as they are.
+
+        rows: some entries of the first axis alone.
+        """
         tensor = find(self.tensors, name, self.path)
-        return decode(self.raw(name), SAFETENSORS_TYPES[tensor.type], tensor.shape)
+        return decode_rows(self.raw(name), SAFETENSORS_TYPES[tensor.type], tensor.shape, rows)
 
     def stored(self, name: str) -> Shaped[np.ndarray, "..."]:
         """The values in the type that the file gives them: F64 stays float64. BF16 is refused: NumPy lacks it."""

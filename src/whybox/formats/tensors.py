@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Shaped
 
 from whybox.errors import FormatError
+from whybox.formats.blocks import Rows
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,8 @@ class WeightFile(Protocol):
     def tensors(self) -> Mapping[str, TensorInfo]:
         """Every tensor, in file order."""
 
-    def read(self, name: str) -> Shaped[np.ndarray, "..."]:
-        """Its values, read-only: float32, or the stored type for integers."""
+    def read(self, name: str, rows: Rows | None = None) -> Shaped[np.ndarray, "..."]:
+        """Its values, read-only: float32, or the stored type for integers. rows: of some entries of the first axis."""
 
     def types(self) -> list[TypeShare]:
         """The types really present, largest share of bytes first."""

@@ -11,7 +11,12 @@ def lookup(ids: Int[np.ndarray, "q"], table: Float[np.ndarray, "v c"]) -> Float[
 
     Raises PromptError for an id outside 0 … v − 1 (a negative one would silently read from the end).
     """
-    vocab = table.shape[0]
+    require_known(ids, table.shape[0])
+    return table[ids]
+
+
+def require_known(ids: Int[np.ndarray, "q"], vocab: int) -> None:
+    """PromptError for an id outside 0 … v − 1."""
     outside = (ids < 0) | (ids >= vocab)
     if outside.any():
         place = int(outside.argmax())
@@ -19,7 +24,6 @@ def lookup(ids: Int[np.ndarray, "q"], table: Float[np.ndarray, "v c"]) -> Float[
             f"expected ids 0 … {vocab - 1} (vocabulary of {vocab}), found {int(ids[place])} at place {place}",
             "use the tokenizer that belongs to this model",
         )
-    return table[ids]
 
 
 def one_hot(ids: Int[np.ndarray, "q"], vocab: int) -> Float[np.ndarray, "q v"]:

@@ -9,6 +9,7 @@ import numpy as np
 from jaxtyping import Shaped
 
 from whybox.formats import TensorInfo, TypeShare
+from whybox.formats.blocks import Rows
 from whybox.formats.tensors import find, type_shares
 
 
@@ -30,10 +31,10 @@ class MemoryFile:
             offset += array.nbytes
         return table
 
-    def read(self, name: str) -> Shaped[np.ndarray, "..."]:
+    def read(self, name: str, rows: Rows | None = None) -> Shaped[np.ndarray, "..."]:
         """The values. FormatError with the nearest name for one that does not exist."""
         find(self.tensors, name, self.path)
-        return self.arrays[name]
+        return self.arrays[name] if rows is None else self.arrays[name][rows]
 
     def types(self) -> list[TypeShare]:
         """One type, all bytes."""

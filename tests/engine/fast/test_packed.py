@@ -9,21 +9,18 @@ import torch
 
 from tests.engine import random_models
 from whybox.engine.fast.packed import (
-    Dense,
-    Linear,
     Packed,
     PackedMlp,
     PackedMoe,
     PackedNorm,
     Precision,
-    linear,
     norm,
     pack,
     pack_streamed,
-    quantised,
     require_precision,
     shared_views,
 )
+from whybox.engine.fast.products import Dense, Int4, Int8, Linear, Onednn, dense, linear, quantised, quantised_4bit
 from whybox.errors import UsageError
 from whybox.parts.norm import layer_norm, rms_norm
 from whybox.spec import Activation, Layer, LearnedPositions, Mlp, Moe, Norm, NormKind, QkNorm, Spec
@@ -71,9 +68,8 @@ SPECS = {"plain": random_models.spec(2), "full": full_spec(), "moe": moe_spec(),
 
 def matrix(w: Linear) -> np.ndarray:
     """What the product multiplies by, seen through the product: its answer to the unit vectors."""
-    width = (w.weight if isinstance(w, Dense) else w.codes).shape[1]
-    dtype = w.weight.dtype if isinstance(w, Dense) else torch.bfloat16
-    return linear(torch.eye(width, dtype=dtype), replace(w, bias=None)).float().T.numpy()
+    plain = dense(w)
+    return linear(torch.eye(plain.shape[1], dtype=plain.dtype), replace(w, bias=None)).float().T.numpy()
 
 
 def products(packed: Packed) -> dict[tuple[str, ...], Linear]:
@@ -195,18 +191,92 @@ def test_int8_is_the_product_with_the_rounded_weights(count: int, bias: torch.Te
     assert linear(x.view(1, count, 64), packed).shape == (1, count, 48)
 
 
-@pytest.mark.parametrize("precision", [Precision.FP32, Precision.BF16, Precision.INT8])
+def every_kind(out: int, width: int, bias: torch.Tensor | None) -> list[Linear]:
+    """The same matrix as each kind of weight that a CPU uses."""
+    weight = torch.randn(out, width, generator=GENERATOR)
+    reordered = torch.ops.mkldnn._reorder_linear_weight(weight.bfloat16())
+    low = None if bias is None else bias.bfloat16()
+    rounded = [quantised(weight, low), quantised_4bit(weight, low)]
+    return [Dense(weight, bias), Onednn(weight, bias), Onednn(reordered, low), *rounded]
+
+
+@pytest.mark.parametrize("count", [1, 3, 16, 40])
+@pytest.mark.parametrize(("out", "width"), [(7, 13), (48, 64)])
+@pytest.mark.parametrize("biased", [False, True])
+def test_every_kind_is_the_plain_product(count: int, out: int, width: int, biased: bool) -> None:
+    """Rows may have any leading axes. In bfloat16 each result is rounded once, or twice: 2⁻⁷."""
+    bias = torch.randn(out, generator=GENERATOR) if biased else None
+    for product in every_kind(out, width, bias):
+        x = torch.randn(count, 2, width, generator=GENERATOR).to(dense(product).dtype)
+        exact = x.double() @ dense(product).double().T + (0 if product.bias is None else product.bias.double())
+        tolerance = 2e-6 if x.dtype is torch.float32 else 2.0**-7
+        result = linear(x, product)
+        assert result.dtype is x.dtype
+        assert ((result.double() - exact).abs() <= tolerance * (exact.abs() + 8)).all()
+
+
+def test_gradients_are_those_of_the_plain_product() -> None:
+    for product in every_kind(16, 32, torch.randn(16, generator=GENERATOR)):
+        x = torch.randn(3, 5, 32, generator=GENERATOR).to(dense(product).dtype).requires_grad_()
+        pull = torch.randn(3, 5, 16, generator=GENERATOR).to(x.dtype)
+        out = linear(x, product)
+        assert torch.equal(out, linear(x.detach(), product))
+        (out * pull).sum().backward()
+        assert x.grad is not None
+        exact = pull.double() @ dense(product).double()
+        tolerance = 2e-6 if x.dtype is torch.float32 else 2.0**-7
+        assert ((x.grad.double() - exact).abs() <= tolerance * (exact.abs() + 8)).all()
+
+
+def blocks(steps: torch.Tensor, centre: torch.Tensor) -> torch.Tensor:
+    """A [16 96] matrix on 4-bit grids, both ends of each grid in use."""
+    codes = torch.randint(0, 16, (16, 3, 32), generator=GENERATOR)
+    codes[..., 0], codes[..., 1] = 0, 15
+    return ((codes - 8) * steps + centre).flatten(1)
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_four_bit_files_keep_their_codes(centred: bool) -> None:
+    """Of a number on Q4_1's or Q4_0's grid only scale and centre are rounded, to 8 significant bits."""
+    steps = torch.rand(16, 3, 1, generator=GENERATOR) + 0.1
+    centre = torch.zeros(1) if centred else torch.randn(16, 3, 1, generator=GENERATOR)
+    weight = blocks(-steps if centred else steps, centre)
+    packed = quantised_4bit(weight, None)
+    assert isinstance(packed, Int4)
+    exact = packed.scales.float().transpose(0, 1)
+    largest = (exact[..., 0].abs() * 8 + exact[..., 1].abs()).repeat_interleave(32, 1)
+    error = (dense(packed).float() - weight).abs()
+    assert (error <= 2.0**-7 * largest).all()
+    assert packed.codes.numel() == weight.numel() / 2
+
+
+def test_four_bits_round_to_the_nearest_of_sixteen() -> None:
+    weight = torch.randn(16, 64, generator=GENERATOR)
+    weight[2] = 0
+    packed = quantised_4bit(weight, None)
+    grouped = weight.unflatten(1, (2, 32))
+    step = ((grouped.amax(-1) - grouped.amin(-1)) / 15).repeat_interleave(32, 1)
+    error = (dense(packed).float() - weight).abs()
+    assert (error <= 0.5 * step + 0.02 * weight.abs().amax()).all()
+    assert 0.2 < (error / step)[:2].square().mean().sqrt() < 0.35  # uniform rounding: 1/√12
+    assert (dense(packed)[2] == 0).all()
+
+
+def test_shapes_that_four_bits_cannot_hold_get_eight() -> None:
+    assert isinstance(quantised_4bit(torch.randn(7, 64, generator=GENERATOR), None), Int8)
+    assert isinstance(quantised_4bit(torch.randn(16, 13, generator=GENERATOR), None), Int8)
+
+
 @pytest.mark.parametrize("count", [2, 5, 16, 128])
-def test_a_neighbour_row_cannot_matter(precision: Precision, count: int) -> None:
-    packed = pack(SPECS["plain"], drawn(SPECS["plain"]), precision, CPU)
-    x = torch.randn(count, 13, generator=GENERATOR).to(precision.compute)
-    other = x.clone()
-    other[1:] = torch.randn(count - 1, 13, generator=GENERATOR).to(precision.compute)
-    for product in (packed.layers[0].qkv, packed.layers[0].mlp.gate_up, packed.head):
+def test_a_neighbour_row_cannot_matter(count: int) -> None:
+    for product in [*every_kind(48, 64, None), *every_kind(7, 13, None)]:
+        x = torch.randn(count, len(dense(product).t()), generator=GENERATOR).to(dense(product).dtype)
+        other = x.clone()
+        other[1:] = torch.randn(count - 1, x.shape[1], generator=GENERATOR).to(x.dtype)
         assert torch.equal(linear(x, product)[0], linear(other, product)[0])
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("kind", list(NormKind))
 def test_norms_are_those_of_the_parts(dtype: torch.dtype, kind: NormKind) -> None:
     """In bfloat16 the sums are still single precision: the only error is the last rounding, 2⁻⁹."""
@@ -217,7 +287,7 @@ def test_norms_are_those_of_the_parts(dtype: torch.dtype, kind: NormKind) -> Non
     expected = rms_norm(x64, gain64, 1e-5) if kind is NormKind.RMS else layer_norm(x64, gain64, bias64, 1e-5)
     ours = norm(x, held)
     assert ours.dtype is dtype
-    rounding = 2e-6 if dtype is torch.float32 else 2.0**-8
+    rounding = {torch.float64: 1e-14, torch.float32: 2e-6, torch.bfloat16: 2.0**-8}[dtype]
     np.testing.assert_allclose(ours.double().numpy(), expected, rtol=rounding, atol=rounding * 0.5)
 
 
@@ -232,9 +302,8 @@ def test_sharing_costs_no_memory_and_loses_no_number(name: str) -> None:
         assert views[role].shape == array.shape
         assert (views[role] == array).all()
     for roles, product in products(packed).items():
-        assert isinstance(product, Dense)
         for role in roles:
-            assert inside(views[role], product.weight), role
+            assert inside(views[role], dense(product)), role
 
 
 def inside(view: np.ndarray, tensor: torch.Tensor) -> bool:
@@ -255,7 +324,7 @@ def test_other_precisions_share_nothing() -> None:
     assert shared_views(pack_streamed(SPECS["plain"], weights, Precision.FP32, CPU), weights) is weights
 
 
-@pytest.mark.parametrize("precision", [Precision.FP32, Precision.BF16, Precision.INT8])
+@pytest.mark.parametrize("precision", [Precision.FP32, Precision.BF16, Precision.INT8, Precision.INT4])
 def test_streamed_layers_are_the_packed_ones(precision: Precision) -> None:
     spec = SPECS["moe"]
     weights = drawn(spec)

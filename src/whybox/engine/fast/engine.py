@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from whybox.engine import machine
 from whybox.engine.counterfactual import fresh_runs
 from whybox.engine.edit import Edit, portion, site_axes
 from whybox.engine.fast import slots
@@ -15,15 +16,17 @@ from whybox.engine.fast.angles import AngleTables
 from whybox.engine.fast.block import Batch, Block
 from whybox.engine.fast.kernels import Kernel
 from whybox.engine.fast.keys import NOWHERE, Alone, Beside, LayerKeys, padded
-from whybox.engine.fast.packed import Packed, linear, norm
+from whybox.engine.fast.packed import Packed, StreamedLayers, linear, norm
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
+from whybox.engine.memory import Run, need, require_room
 from whybox.engine.trace import Cache, Change, Choose, Draft, Key, LayerSlots, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, PromptError, UsageError
 from whybox.spec import LongRope, NtkRope, Spec
 
 Array = np.ndarray
 CHUNK = 4096
+SCORE_SITES = ("scores", "pattern", "sink_mass")
 
 
 @dataclass(frozen=True)
@@ -45,12 +48,16 @@ class FastEngine:
     attention: Kernel = Kernel.SDPA
     chunk: int = CHUNK
     neighbours: int = 1
-    name: str = field(default="torch", init=False)
     _angles: dict[int | None, AngleTables] = field(default_factory=dict, init=False)
 
     @property
     def spec(self) -> Spec:
         return self.packed.spec
+
+    @property
+    def name(self) -> str:
+        """torch-streamed: weights decoded as they are used."""
+        return "torch" if isinstance(self.packed.layers, tuple) else "torch-streamed"
 
     @property
     def precision(self) -> str:
@@ -70,6 +77,7 @@ class FastEngine:
     ) -> Trace:
         """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site."""
         wishes, before = tuple(see), cache or self.fresh_cache(len(ids))
+        self.require_room(Run(len(ids), past=before.seen, tail=tail, see=wishes))
         with torch.inference_mode():
             trace = self._run(ids, Watch(wishes, tuple(edits)), before, tail)
             if not np.isfinite(trace.logits).all():
@@ -100,6 +108,17 @@ class FastEngine:
         from whybox.engine.fast import batch  # which runs this engine
 
         batch.write(self, drafts, choose)
+
+    def require_room(self, run: Run) -> None:
+        """CapacityError before anything is computed, when it would not fit in memory."""
+        plain = self.attention is Kernel.PLAIN or any(site in SCORE_SITES for site, _ in wanted(run.see, self.spec))
+        each = self.packed.precision.compute.itemsize
+        passing = self.packed.layers.passing if isinstance(self.packed.layers, StreamedLayers) else 0
+        counted = replace(
+            run, weights=passing, bytes_each=each, scores=2 if plain else 0, chunk=min(self.chunk, run.tokens)
+        )
+        if self.packed.device.type == "cpu":
+            require_room(need(self.spec, counted), machine.available())
 
     def fresh_cache(self, length: int) -> Cache:
         """A cache that has seen nothing; `length` (the whole run's) settles length-dependent RoPE, and the room."""

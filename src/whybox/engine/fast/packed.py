@@ -4,26 +4,40 @@ Query, key and value are one matrix, and so are gate and up: one product instead
 here once; the arithmetic above asks `linear(x, w)` and never which kind of weight it holds.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
+from functools import cached_property, partial
 from typing import assert_never, overload
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from jaxtyping import Int8 as Int8Array
 
+from whybox.engine.fast.products import Linear, dense, laid_out, linear, quantised, quantised_4bit
 from whybox.errors import UsageError
 from whybox.spec import Layer, Mlp, Moe, Norm, NormKind, Spec
-from whybox.weights import NORM_ROLES, Weights
+from whybox.weights import NORM_ROLES, Streamed, Weights, parameters
+
+__all__ = [
+    "Packed",
+    "PackedLayer",
+    "PackedMlp",
+    "PackedMoe",
+    "PackedNorm",
+    "Precision",
+    "StreamedLayers",
+    "linear",
+    "norm",
+    "pack",
+    "pack_streamed",
+    "require_precision",
+    "shared_views",
+]
 
 Array = np.ndarray
-
-FEW_ROWS = 16  # beyond, turning the codes into bfloat16 pays for itself
-LANES = 16  # torch's kernel reads whole vectors: at other widths it would read past the end
 
 
 class Precision(StrEnum):
@@ -34,6 +48,7 @@ class Precision(StrEnum):
     BF16 = "bf16"
     FP16 = "fp16"
     INT8 = "int8"
+    INT4 = "int4"
 
     @property
     def compute(self) -> torch.dtype:
@@ -43,10 +58,27 @@ class Precision(StrEnum):
                 return torch.float64
             case Precision.FP32:
                 return torch.float32
-            case Precision.BF16 | Precision.INT8:
+            case Precision.BF16 | Precision.INT8 | Precision.INT4:
                 return torch.bfloat16
             case Precision.FP16:
                 return torch.float16
+            case _:
+                assert_never(self)
+
+    @property
+    def bits(self) -> float:
+        """Of one weight, scales and offsets of its group included."""
+        match self:
+            case Precision.FP64:
+                return 64
+            case Precision.FP32:
+                return 32
+            case Precision.BF16 | Precision.FP16:
+                return 16
+            case Precision.INT8:
+                return 8
+            case Precision.INT4:
+                return 5
             case _:
                 assert_never(self)
 
@@ -64,6 +96,8 @@ class Precision(StrEnum):
                 return "weights, products and residual stream in float16; norms and softmax sum in float32"
             case Precision.INT8:
                 return "weights rounded to 8 bits with one scale per output; activations as in bf16"
+            case Precision.INT4:
+                return "weights in 4 bits by groups of 32, as in Q4_0 and Q4_1 files, the head in 8; else as bf16"
             case _:
                 assert_never(self)
 
@@ -78,46 +112,6 @@ def require_precision(precision: Precision, device: torch.device) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Dense:
-    """A matrix in the precision of the activations."""
-
-    weight: Float[torch.Tensor, "o i"]
-    bias: Float[torch.Tensor, "o"] | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Int8:
-    """A matrix rounded to codes −127 … 127, one scale per output: w ≈ scale · code."""
-
-    codes: Int8Array[torch.Tensor, "o i"]
-    scale: Float[torch.Tensor, "o"]
-    bias: Float[torch.Tensor, "o"] | None = None
-
-
-Linear = Dense | Int8
-
-
-def linear(x: Float[torch.Tensor, "*rows i"], w: Linear) -> Float[torch.Tensor, "*rows o"]:
-    """x · Wᵀ + b."""
-    match w:
-        case Dense():
-            return F.linear(x, w.weight, w.bias)
-        case Int8():
-            out = _int8(x.reshape(-1, x.shape[-1]), w)
-            out = out if w.bias is None else out.add_(w.bias)
-            return out.view(*x.shape[:-1], -1)
-        case _:
-            assert_never(w)
-
-
-def _int8(x: Float[torch.Tensor, "n i"], w: Int8) -> Float[torch.Tensor, "n o"]:
-    """scale · (x · codesᵀ). Codes are exact in bfloat16, so both ways multiply by the same numbers."""
-    if len(x) <= FEW_ROWS and x.shape[-1] % LANES == 0:
-        return torch._weight_int8pack_mm(x, w.codes, w.scale)
-    return F.linear(x, w.codes.to(x.dtype)).mul_(w.scale)
-
-
-@dataclass(frozen=True, eq=False)
 class PackedNorm:
     """A norm with its parameters."""
 
@@ -125,12 +119,27 @@ class PackedNorm:
     bias: Float[torch.Tensor, "c"] | None
     norm: Norm
 
+    @cached_property
+    def stretched(self) -> Float[torch.Tensor, "c"]:
+        """gain · √c, in float32 at least: x / ‖x‖ is √c times shorter than x / √(mean(x²))."""
+        return self.gain.to(torch.promote_types(self.gain.dtype, torch.float32)) * len(self.gain) ** 0.5
+
+    @cached_property
+    def least(self) -> Float[torch.Tensor, ""]:
+        """√(c·ε), what the length of a row is extended by."""
+        return self.stretched.new_tensor((len(self.gain) * self.norm.eps) ** 0.5)
+
 
 def norm(x: Float[torch.Tensor, "*rows c"], w: PackedNorm) -> Float[torch.Tensor, "*rows c"]:
-    """gain · x / √(mean(x²) + ε), or LayerNorm; sums in float32, rounded once at the end."""
+    """gain · x / √(mean(x²) + ε), or LayerNorm; computed in float32 at least, rounded once at the end.
+
+    √(mean(x²) + ε) = hypot(‖x‖, √(c·ε)) / √c, in four passes where torch's own RMSNorm takes six on a CPU.
+    """
     match w.norm.kind:
         case NormKind.RMS:
-            return F.rms_norm(x, w.gain.shape, w.gain, w.norm.eps)
+            wide = x.to(w.stretched.dtype)
+            length = torch.hypot(torch.linalg.vector_norm(wide, dim=-1, keepdim=True), w.least)
+            return (wide / length).mul_(w.stretched).to(x.dtype)
         case NormKind.LAYER:
             return F.layer_norm(x, w.gain.shape, w.gain, w.bias, w.norm.eps)
         case _:
@@ -233,6 +242,16 @@ class StreamedLayers(Sequence[PackedLayer]):
     def __len__(self) -> int:
         return len(self.spec.layers)
 
+    @property
+    def passing(self) -> int:
+        """Bytes of the largest layer, as it is packed and in the float32 that it is packed from."""
+        sizes: dict[str, int] = {}
+        for role, shape in parameters(self.spec).items():
+            if role.startswith("layers."):
+                layer = role.split(".")[1]
+                sizes[layer] = sizes.get(layer, 0) + math.prod(shape)
+        return max(sizes.values(), default=0) * (4 + self.precision.compute.itemsize)
+
     @overload
     def __getitem__(self, index: int) -> PackedLayer: ...
     @overload
@@ -264,16 +283,20 @@ class _Packer:
         return tensor.to(self.device, self.precision.compute)
 
     def product(self, weight: torch.Tensor, bias: torch.Tensor | None = None) -> Linear:
-        if self.precision is not Precision.INT8:
-            return Dense(self.cast(weight), bias)
-        return quantised(weight.to(self.device), bias)
+        match self.precision:
+            case Precision.INT8:
+                return quantised(weight.to(self.device), bias)
+            case Precision.INT4:
+                return quantised_4bit(weight.to(self.device), bias)
+            case _:
+                return laid_out(self.cast(weight), bias)
 
     def head(self, spec: Spec, embed: torch.Tensor) -> Linear:
-        """A tied head is the table itself; rounded to 8 bits it is made from the unrounded table."""
+        """A tied head is the table itself; rounded, to 8 bits at least, it is made from the unrounded table."""
         bias = self.tensor("head_bias") if spec.head_bias else None
-        if not spec.tied or self.precision is Precision.INT8:
-            return self.product(self.raw("embed" if spec.tied else "head"), bias)
-        return Dense(embed, bias)
+        if self.precision in (Precision.INT8, Precision.INT4):
+            return quantised(self.raw("embed" if spec.tied else "head").to(self.device), bias)
+        return laid_out(embed, bias) if spec.tied else self.product(self.raw("head"), bias)
 
     def norm(self, role: str, norm: Norm) -> PackedNorm:
         bias = self.tensor(f"{role}.bias") if norm.bias else None
@@ -325,21 +348,13 @@ class _LayerPacker(_Packer):
         return f"layers.{self.index}.{role}"
 
 
-def quantised(weight: Float[torch.Tensor, "o i"], bias: Float[torch.Tensor, "o"] | None) -> Int8:
-    """code = round(w / scale), scale = max|row| / 127 in bfloat16; a row of zeros has scale 1."""
-    weight = weight.float()
-    largest = weight.abs().amax(dim=1)
-    scale = torch.where(largest > 0, largest / 127, 1.0).bfloat16()
-    codes = torch.round(weight / scale.float()[:, None]).clamp_(-127, 127).to(torch.int8)
-    return Int8(codes, scale, bias)
-
-
 def shared_views(packed: Packed, weights: Weights) -> Weights:
     """The same parameters as read-only views of what is packed, so that the arrays they came from can be let go.
 
     Where the packed numbers are others (lower precision, another device, streamed layers) `weights` itself.
     """
-    if packed.precision is not Precision.FP32 or packed.device.type != "cpu" or not isinstance(packed.layers, tuple):
+    held = isinstance(packed.layers, tuple) and not isinstance(weights, Streamed)
+    if packed.precision is not Precision.FP32 or packed.device.type != "cpu" or not held:
         return weights
     views: dict[str, Array] = {}
     for index, layer in enumerate(packed.layers):
@@ -359,8 +374,7 @@ def _fused(layer: PackedLayer) -> Iterator[tuple[tuple[str, ...], torch.Tensor]]
     elif isinstance(layer.layer.mlp, Mlp) and layer.layer.mlp.gated:
         products.append((("gate", "up"), layer.mlp.gate_up))
     for roles, product in products:
-        if isinstance(product, Dense):
-            yield roles, product.weight
+        yield roles, dense(product)
 
 
 def _split(shapes: Mapping[str, tuple[int, ...]], fused: torch.Tensor) -> dict[str, Array]:

@@ -1,0 +1,259 @@
+"""Statistics of attention, gathered from its tiles while it runs: the record of `whybox.statistics.rows`, exactly.
+
+A tile is read while it is at hand, and as few times as possible: sums by chunk give the shares of segments, maxima by
+chunk lead to the heaviest keys, one product with a row of numbers gives the distance, another what keys received.
+"""
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from jaxtyping import Float, Int
+
+from whybox.engine.fast.tiled import CHUNK, NOWHERE, Places, Step, Tile, sight, whole_chunks
+from whybox.errors import UsageError
+from whybox.statistics.rows import STRIPE_AFTER, STRIPE_WEIGHT, WINDOWS, AttentionRows, AttentionWish, loud_from
+
+LOUDEST = int(1 / STRIPE_WEIGHT)  # no more keys of a row can weigh enough for a stripe: they are among the heaviest
+NATS = math.log(2)  # of a bit
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What is asked, laid out along the columns of the tiles; one serves all layers with the same positions and window.
+
+    Axes: n keys in whole chunks of c · o chunks · s segments · p chunks that the edge of a segment cuts.
+    """
+
+    places: Places
+    window: int | None
+    wish: AttentionWish
+    columns: Int[np.ndarray, "n"]
+    key_pos: Float[torch.Tensor, "n"]
+    query_pos: Float[torch.Tensor, "q"]
+    loud: Float[np.ndarray, "q"]
+    inside: Float[torch.Tensor, "o s"]
+    cut: Int[np.ndarray, "p"]
+    belongs: Float[torch.Tensor, "p c s"]
+    pool: int  # neighbouring columns that always share a block of the map: a chunk, or a single one
+    block: Int[torch.Tensor, "_"]
+    near: dict[tuple[bytes, bytes], Float[torch.Tensor, "m c w"]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, places: Places, window: int | None, wish: AttentionWish, device: torch.device) -> "Survey":
+        """Raises UsageError where more of the heaviest keys are asked than a chunk holds."""
+        if wish.top > CHUNK:
+            raise UsageError(f"expected at most {CHUNK} of the heaviest keys, found {wish.top}")
+        columns = whole_chunks(places.key)
+        member = np.stack([columns < 0, *((columns >= s.start) & (columns < s.end) for s in wish.segments)], axis=-1)
+        by_chunk = (member & (columns < NOWHERE)[:, None])[:, 1:].reshape(-1, CHUNK, len(wish.segments))
+        whole = np.asarray(by_chunk.all(axis=1))
+        cut = np.flatnonzero((by_chunk.any(axis=1) & ~whole).any(axis=-1))
+        pool, block = _blocks(places.key, len(columns), wish.block)
+        return cls(
+            places=places,
+            window=window,
+            wish=wish,
+            columns=columns,
+            key_pos=_floats(columns, device),
+            query_pos=_floats(places.query, device),
+            loud=loud_from(_seen(places, window)).astype(np.float32),
+            inside=_floats(whole, device),
+            cut=cut,
+            belongs=_floats(by_chunk[cut] & ~whole[cut][:, None], device),
+            pool=pool,
+            block=torch.tensor(block, device=device),
+        )
+
+    def near_masks(self, tile: Tile) -> tuple[int, Float[torch.Tensor, "m c w"]]:
+        """First column of the tile from which a key is near, and masks: itself, the previous, within each window."""
+        query, key = self.places.query[tile.rows], self.columns[tile.keys]
+        first = int(np.searchsorted(key, query[0] - max(WINDOWS)))
+        pair = (query - query[0]).tobytes(), (key[first:] - query[0]).tobytes()
+        if pair not in self.near:
+            back = query[:, None] - key[None, first:]
+            masks = [back == 0, back == 1, *((back >= 0) & (back <= within) for within in WINDOWS)]
+            self.near[pair] = _floats(np.stack(masks, axis=-1), self.key_pos.device)
+        return first, self.near[pair]
+
+
+class Collector:
+    """Watches the tiles of one layer. `rows()` is the record, once attention has run."""
+
+    def __init__(self, survey: Survey, heads: int) -> None:
+        self._survey = survey
+        rows, columns = len(survey.places.query), len(survey.columns)
+        self._first_block = int(survey.places.query[0] // survey.wish.block)
+        side = int(survey.places.query[-1] // survey.wish.block) - self._first_block + 1
+        device = survey.key_pos.device
+        self._by_row = torch.zeros(4, heads, rows, device=device)  # entropy, sink, sink mass, distance
+        self._near = torch.zeros(heads, rows, 2 + len(WINDOWS), device=device)
+        self._shares = torch.zeros(heads, rows, len(survey.wish.segments), device=device)
+        self._top_keys = np.full((heads, rows, survey.wish.top), -1, np.int32)
+        self._top_weights = np.zeros((heads, rows, survey.wish.top), np.float32)
+        self._received = torch.zeros(heads, columns, device=device)
+        self._stripes = np.zeros((heads, columns), np.int32)
+        self._map = torch.zeros(heads, side, int(survey.block.max()) + 1, device=device)
+
+    def __call__(self, step: Step) -> None:
+        scale = step.total.clamp(min=_SMALLEST).reciprocal_()
+        self._sums(step, scale)
+        self._shares_of(step, scale)
+        self._near_sums(step, scale)
+        self._heaviest(step, scale)
+        self._columns(step, scale)
+        self._entropy(step, scale)
+
+    def rows(self) -> AttentionRows:
+        """The record, in float32."""
+        survey, keys = self._survey, len(self._survey.places.key)
+        entropy, sink, sink_mass, distance = self._by_row.cpu().numpy()
+        near = self._near.cpu().numpy()
+        return AttentionRows(
+            wish=survey.wish,
+            query_pos=survey.places.query,
+            key_pos=survey.places.key,
+            seen=_seen(survey.places, survey.window),
+            askers=_askers(survey.places, survey.window),
+            entropy=entropy,
+            sink=sink,
+            sink_mass=sink_mass,
+            shares=self._shares.cpu().numpy(),
+            own=near[..., 0],
+            previous=near[..., 1],
+            local=near[..., 2:],
+            distance=distance,
+            top_keys=self._top_keys,
+            top_weights=self._top_weights,
+            received=self._received[:, :keys].cpu().numpy(),
+            stripes=self._stripes[:, :keys],
+            map_total=self._map.cpu().numpy(),
+        )
+
+    def _sums(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
+        """Sink, sink mass, and Σ a (q − k), counted from the tile's first query so that small distances stay exact."""
+        tile, (_, sink, sink_mass, distance) = step.tile, self._by_row
+        start = int(self._survey.places.query[tile.rows.start])
+        if self._survey.columns[tile.keys.start] == 0:
+            sink[step.heads, tile.rows] = step.weights[..., 0] * scale[..., 0]
+        sink_mass[step.heads, tile.rows] = (step.drained * scale)[..., 0]
+        moment = torch.mv(step.weights.flatten(0, 1), self._survey.key_pos[tile.keys] - start).view(scale.shape)
+        here = (self._survey.query_pos[tile.rows, None] - start) * (step.total - step.drained)
+        distance[step.heads, tile.rows] = ((here - moment) * scale)[..., 0]
+
+    def _shares_of(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
+        if not self._survey.wish.segments:
+            return
+        first, last = step.tile.keys.start // CHUNK, step.tile.keys.stop // CHUNK
+        by_chunk = step.weights.view(-1, last - first, CHUNK)
+        shares = by_chunk.sum(dim=-1) @ self._survey.inside[first:last]
+        here = slice(*np.searchsorted(self._survey.cut, (first, last)))
+        if here.start < here.stop:
+            cut = torch.from_numpy(self._survey.cut[here] - first).to(scale.device)
+            shares += by_chunk.index_select(1, cut).flatten(1) @ self._survey.belongs[here].flatten(0, 1)
+        self._shares[step.heads, step.tile.rows] = shares.view(*scale.shape[:2], -1) * scale
+
+    def _near_sums(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
+        first, masks = self._survey.near_masks(step.tile)
+        near = torch.bmm(step.weights[..., first:].transpose(0, 1), masks).transpose(0, 1)
+        self._near[step.heads, step.tile.rows] = near * scale
+
+    def _heaviest(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
+        """The heaviest keys of each row; whoever makes a stripe is one of them."""
+        rows, first = step.tile.rows, step.tile.keys.start
+        top, count = self._survey.wish.top, max(self._survey.wish.top, LOUDEST)
+        found = heaviest(step.weights.flatten(0, 1), count)
+        weights, columns = (part.reshape(*scale.shape[:2], count) for part in found)
+        weights = weights * scale.cpu().numpy()
+        columns = columns + first
+        places = self._survey.columns[columns]
+        self._top_weights[step.heads, rows] = weights[..., :top]
+        self._top_keys[step.heads, rows] = np.where(weights > 0, places, -1)[..., :top]
+        query = self._survey.places.query[rows, None]
+        head, row, rank = np.nonzero((weights >= self._survey.loud[rows, None]) & (query - places >= STRIPE_AFTER))
+        np.add.at(self._stripes, (step.heads.start + head, columns[head, row, rank]), 1)
+
+    def _columns(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
+        """What the keys received from the rows of each block of the map that the tile touches."""
+        blocks = self._survey.places.query[step.tile.rows] // self._survey.wish.block - self._first_block
+        touched = np.arange(blocks[0], blocks[-1] + 1)
+        rows = _floats(touched[:, None] == blocks[None, :], scale.device)
+        received = torch.bmm(rows * scale.transpose(1, 2), step.weights)
+        self._received[step.heads, step.tile.keys] += received.sum(dim=1)
+        pool, pooled = self._survey.pool, slice(step.tile.keys.start, step.tile.keys.stop, self._survey.pool)
+        sums = received.unflatten(-1, (-1, pool)).sum(dim=-1)
+        self._map[step.heads, blocks[0] : blocks[-1] + 1].index_add_(2, self._survey.block[pooled], sums)
+
+    def _entropy(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
+        """−Σ a ln a = ln 2 · (Σ a · log2 total − Σ a · score), since log2 a = score − log2 total."""
+        mass = (step.total - step.drained) * scale
+        bits = mass * step.total.clamp(min=_SMALLEST).log2_()
+        bits -= step.scores.mul_(step.weights).sum(dim=-1, keepdim=True) * scale
+        self._by_row[0, step.heads, step.tile.rows] = bits.clamp_(min=0)[..., 0] * NATS
+
+
+_SMALLEST = torch.finfo(torch.float32).tiny
+
+
+def heaviest(
+    weights: Float[torch.Tensor, "m n"], count: int
+) -> tuple[Float[np.ndarray, "m {count}"], Int[np.ndarray, "m {count}"]]:
+    """The `count` (at most CHUNK) largest weights of each row and their columns, largest first.
+
+    The chunks with the `count` highest maxima hold them all, and none of them is below the least of those maxima: few
+    weights pass that bar, and only they are sorted. A row with fewer weights above 0 is filled up with 0.
+    """
+    by_chunk = weights.view(-1, CHUNK)
+    chunks = weights.shape[1] // CHUNK
+    if chunks <= count:
+        values, columns = weights.topk(count)
+        return values.cpu().numpy(), columns.cpu().numpy()
+    peaks = by_chunk.amax(dim=-1).view(-1, chunks).cpu().numpy()
+    bar = np.maximum(np.partition(peaks, -count, axis=-1)[:, -count], _SMALLEST)
+    chosen = np.flatnonzero(peaks >= bar[:, None])
+    row = chosen // chunks
+    pieces = by_chunk.index_select(0, torch.from_numpy(chosen).to(weights.device)).cpu().numpy()
+    passed = np.flatnonzero(pieces >= bar[row, None])
+    piece = passed // CHUNK
+    columns = chosen[piece] % chunks * CHUNK + passed % CHUNK
+    return _largest(pieces.ravel()[passed], columns, np.bincount(row[piece], minlength=len(weights)), count)
+
+
+def _largest(
+    values: Float[np.ndarray, "_"], columns: Int[np.ndarray, "_"], lengths: Int[np.ndarray, "m"], count: int
+) -> tuple[Float[np.ndarray, "m {count}"], Int[np.ndarray, "m {count}"]]:
+    """Rows of unlike lengths that follow each other, each cut to its `count` largest; filled up with 0."""
+    filled = np.arange(max(count, lengths.max())) < lengths[:, None]
+    table, places = np.zeros(filled.shape, np.float32), np.zeros(filled.shape, np.int64)
+    table[filled], places[filled] = values, columns
+    rows, order = np.arange(len(table))[:, None], np.argsort(-table, axis=-1)[:, :count]
+    return table[rows, order], places[rows, order]
+
+
+def _blocks(places: Int[np.ndarray, "k"], columns: int, block: int) -> tuple[int, Int[np.ndarray, "n"]]:
+    """Width in columns within which all share a block of the map, and the block of each such piece."""
+    by_column = np.zeros(columns, np.int64)
+    by_column[: len(places)] = places // block
+    by_column[len(places) :] = by_column[max(len(places) - 1, 0)]
+    by_chunk = by_column.reshape(-1, CHUNK)
+    pool = CHUNK if (by_chunk == by_chunk[:, :1]).all() else 1
+    return pool, by_column
+
+
+def _seen(places: Places, window: int | None) -> Int[np.ndarray, "q"]:
+    end, oldest = sight(places.query, places.key, window)
+    return end - oldest
+
+
+def _askers(places: Places, window: int | None) -> Int[np.ndarray, "k"]:
+    """How many queries see each key: those whose sight has begun and not ended."""
+    end, oldest = sight(places.query, places.key, window)
+    edges = np.zeros(len(places.key) + 1, np.int64)
+    np.add.at(edges, oldest, 1)
+    np.subtract.at(edges, end, 1)
+    return np.cumsum(edges)[:-1]
+
+
+def _floats(values: np.ndarray, device: torch.device) -> Float[torch.Tensor, "..."]:
+    return torch.tensor(values, dtype=torch.float32, device=device)

@@ -1,0 +1,266 @@
+"""What is kept of one layer's attention when its pattern is not: numbers per head and row, per key, and a small map.
+
+Everything here grows with the length of the text, never with its square. `from_pattern` makes the record from a full
+pattern in the slow and obvious way; an engine that never holds a pattern makes the same record while it runs.
+Definitions are those of `whybox.statistics.attention`; positions are absolute, so that a run may begin anywhere.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Bool, Float, Int, Shaped
+from numpy.ma import MaskedArray
+
+from whybox.statistics.attention import JUDGED_FROM, SHORT
+
+WINDOWS = (4, 16, 64)  # local mass: how far back, in tokens
+STRIPE_WEIGHT = 0.1  # a key that later queries give this much …
+STRIPE_LIFT = 5  # … and this many times an even share …
+STRIPE_AFTER = 8  # … from this many tokens later on
+MAP_SIDE = 128  # a map has at most this many blocks a side
+
+
+class Segment(NamedTuple):
+    """Keys at positions start … end − 1."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class AttentionWish:
+    """What to keep: shares of these segments, this many heaviest keys a row, a map in blocks of this many tokens."""
+
+    segments: tuple[Segment, ...] = ()
+    top: int = 8
+    block: int = 64
+
+    @classmethod
+    def of_length(cls, tokens: int, segments: Sequence[Segment] = (), top: int = 8) -> "AttentionWish":
+        """Blocks of 64 tokens, or as many times 64 as keep the map at MAP_SIDE blocks a side."""
+        side = max(1, -(-tokens // (64 * MAP_SIDE)))
+        return cls(tuple(segments), top, 64 * side)
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionRows:
+    """One layer. Rows that see nothing are undefined: `seen` is 0 there, and so is everything else.
+
+    Axes beside the alphabet's: s segment · w window of WINDOWS · t rank · Q, K blocks of the map, where block i holds
+    positions i · block … and Q begins at the block of the first query. Weights are probabilities, entropy is in nats.
+    """
+
+    wish: AttentionWish
+    query_pos: Int[np.ndarray, "q"]
+    key_pos: Int[np.ndarray, "k"]
+    seen: Int[np.ndarray, "q"]  # keys that the row can see
+    askers: Int[np.ndarray, "k"]  # rows that can see the key
+    entropy: Float[np.ndarray, "h q"]
+    sink: Float[np.ndarray, "h q"]  # weight on position 0
+    sink_mass: Float[np.ndarray, "h q"]  # weight on the learned sink, which is no key; 0 where there is none
+    shares: Float[np.ndarray, "h q s"]
+    previous: Float[np.ndarray, "h q"]
+    own: Float[np.ndarray, "h q"]
+    local: Float[np.ndarray, "h q w"]
+    distance: Float[np.ndarray, "h q"]
+    top_keys: Int[np.ndarray, "h q t"]  # positions, heaviest first; −1 where no weight is left
+    top_weights: Float[np.ndarray, "h q t"]
+    received: Float[np.ndarray, "h k"]  # Σ_q A
+    stripes: Int[np.ndarray, "h k"]  # rows from 8 tokens later on that give ≥ max(.1, 5 / seen)
+    map_total: Float[np.ndarray, "h Q K"]  # Σ A over the pairs of a block
+
+    @property
+    def defined(self) -> Bool[np.ndarray, "q"]:
+        """Rows that see anything."""
+        return np.asarray(self.seen > 0)
+
+    @property
+    def entropy_norm(self) -> Shaped[MaskedArray, "h q"]:
+        """H / ln seen; undefined where fewer than two keys are visible."""
+        return _kept(self.entropy / np.log(np.maximum(self.seen, 2)), self.seen >= 2)
+
+    @property
+    def effective_keys(self) -> Shaped[MaskedArray, "h q"]:
+        """e^H."""
+        return _kept(np.exp(self.entropy), self.defined)
+
+    @property
+    def column_mean(self) -> Shaped[MaskedArray, "h k"]:
+        """Mean weight of a key over the rows that can see it; undefined for a key that no row sees."""
+        return _kept(self.received / np.maximum(self.askers, 1), self.askers > 0)
+
+    @property
+    def stripe_share(self) -> Shaped[MaskedArray, "h k"]:
+        """Share of the defined rows from STRIPE_AFTER tokens later on that make the key a stripe."""
+        places = self.query_pos[self.defined]
+        later = len(places) - np.searchsorted(places, self.key_pos + STRIPE_AFTER)
+        return _kept(self.stripes / np.maximum(later, 1), later > 0)
+
+    @property
+    def map(self) -> Float[np.ndarray, "h Q K"]:
+        """Mean weight that the defined rows of a query block give to a key block; rows sum to 1 − sink mass."""
+        places = self.query_pos[self.defined] // self.wish.block - self.query_pos[0] // self.wish.block
+        rows = np.bincount(places, minlength=self.map_total.shape[1])
+        return np.asarray(self.map_total / np.maximum(rows, 1)[:, None])
+
+
+def from_pattern(
+    pattern: Float[np.ndarray, "h q k"],
+    visible: Bool[np.ndarray, "q k"],
+    wish: AttentionWish,
+    query_pos: Int[np.ndarray, "q"] | None = None,
+    key_pos: Int[np.ndarray, "k"] | None = None,
+    sink_mass: Float[np.ndarray, "h q"] | None = None,
+) -> AttentionRows:
+    """The record of a full pattern, in float64. Queries and keys stand at 0, 1, … unless told; queries ascend."""
+    queries = np.arange(len(visible)) if query_pos is None else query_pos
+    keys = np.arange(visible.shape[1]) if key_pos is None else key_pos
+    a = np.where(visible, pattern, 0).astype(np.float64)
+    back = queries[:, None] - keys[None, :]
+    seen = visible.sum(axis=-1)
+    top_keys, top_weights = _heaviest(a, keys, wish.top)
+    return AttentionRows(
+        wish=wish,
+        query_pos=queries,
+        key_pos=keys,
+        seen=seen,
+        askers=visible.sum(axis=0),
+        entropy=_entropy(a),
+        sink=_mass(a, keys == 0),
+        sink_mass=np.zeros(a.shape[:2]) if sink_mass is None else sink_mass.astype(np.float64),
+        shares=_stacked([_mass(a, (keys >= s.start) & (keys < s.end)) for s in wish.segments], a),
+        previous=_mass(a, back == 1),
+        own=_mass(a, back == 0),
+        local=_stacked([_mass(a, (back >= 0) & (back <= window)) for window in WINDOWS], a),
+        distance=(a * np.abs(back)).sum(axis=-1),
+        top_keys=top_keys,
+        top_weights=top_weights,
+        received=a.sum(axis=1),
+        stripes=(_loud(a, seen) & (back >= STRIPE_AFTER)).sum(axis=1),
+        map_total=_pooled(a, queries, keys, wish.block),
+    )
+
+
+def joined(parts: Sequence[AttentionRows]) -> AttentionRows:
+    """The record of one run that was made in chunks: rows one after another, what keys received added up.
+
+    Positions ascend from part to part. A later part may no longer hold keys of an earlier one (a window that moved on).
+    """
+    keys = np.unique(np.concatenate([part.key_pos for part in parts]))
+    return AttentionRows(
+        wish=parts[0].wish,
+        query_pos=np.concatenate([part.query_pos for part in parts]),
+        key_pos=keys,
+        seen=np.concatenate([part.seen for part in parts]),
+        askers=_added([(part.key_pos, part.askers) for part in parts], keys),
+        entropy=np.concatenate([part.entropy for part in parts], axis=1),
+        sink=np.concatenate([part.sink for part in parts], axis=1),
+        sink_mass=np.concatenate([part.sink_mass for part in parts], axis=1),
+        shares=np.concatenate([part.shares for part in parts], axis=1),
+        previous=np.concatenate([part.previous for part in parts], axis=1),
+        own=np.concatenate([part.own for part in parts], axis=1),
+        local=np.concatenate([part.local for part in parts], axis=1),
+        distance=np.concatenate([part.distance for part in parts], axis=1),
+        top_keys=np.concatenate([part.top_keys for part in parts], axis=1),
+        top_weights=np.concatenate([part.top_weights for part in parts], axis=1),
+        received=_added([(part.key_pos, part.received) for part in parts], keys),
+        stripes=_added([(part.key_pos, part.stripes) for part in parts], keys),
+        map_total=_one_map(parts),
+    )
+
+
+def summary(rows: AttentionRows) -> Mapping[str, list[float | None]]:
+    """Per head the mean over judged rows of every statistic; the columns of `statistics.attention.summary`."""
+    first = JUDGED_FROM if len(rows.query_pos) >= SHORT else 1
+    judged = rows.defined & (rows.query_pos >= first)
+    after_first = rows.defined & (rows.query_pos >= 1)
+    by_row = {
+        "entropy": rows.entropy,
+        "entropy_norm": rows.entropy_norm,
+        "effective_keys": rows.effective_keys,
+        "previous": rows.previous,
+        "self": rows.own,
+        **dict(zip(("local", "local16", "local64"), np.moveaxis(rows.local, -1, 0), strict=True)),
+        "distance": rows.distance,
+    }
+    return {"sink": _means(rows.sink, after_first), **{name: _means(v, judged) for name, v in by_row.items()}}
+
+
+def _entropy(a: Float[np.ndarray, "h q k"]) -> Float[np.ndarray, "h q"]:
+    logs = np.log(a, out=np.zeros_like(a), where=a > 0)
+    return np.asarray(-(a * logs).sum(axis=-1) + 0.0)
+
+
+def _mass(a: Float[np.ndarray, "h q k"], chosen: Bool[np.ndarray, "*q k"]) -> Float[np.ndarray, "h q"]:
+    return np.asarray(np.where(chosen, a, 0).sum(axis=-1))
+
+
+def _stacked(columns: Sequence[Float[np.ndarray, "h q"]], a: Float[np.ndarray, "h q k"]) -> Float[np.ndarray, "h q s"]:
+    return np.stack(columns, axis=-1) if columns else np.zeros((*a.shape[:2], 0))
+
+
+def _heaviest(
+    a: Float[np.ndarray, "h q k"], keys: Int[np.ndarray, "k"], count: int
+) -> tuple[Int[np.ndarray, "h q t"], Float[np.ndarray, "h q t"]]:
+    """Positions and weights of the heaviest keys, the earlier first among equals; filled up with −1 and 0."""
+    order = np.argsort(-a, axis=-1, kind="stable")[..., :count]
+    weights = np.take_along_axis(a, order, axis=-1)
+    missing = ((0, 0), (0, 0), (0, count - order.shape[-1]))
+    places = np.where(weights > 0, keys[order], -1)
+    return np.pad(places, missing, constant_values=-1), np.pad(weights, missing)
+
+
+def _loud(a: Float[np.ndarray, "h q k"], seen: Int[np.ndarray, "q"]) -> Bool[np.ndarray, "h q k"]:
+    return np.asarray(a >= loud_from(seen)[:, None])
+
+
+def loud_from(seen: Int[np.ndarray, "q"]) -> Float[np.ndarray, "q"]:
+    """The weight from which a key counts towards a stripe: max(.1, 5 / seen)."""
+    return np.maximum(STRIPE_WEIGHT, STRIPE_LIFT / np.maximum(seen, 1))
+
+
+def _pooled(
+    a: Float[np.ndarray, "h q k"], queries: Int[np.ndarray, "q"], keys: Int[np.ndarray, "k"], block: int
+) -> Float[np.ndarray, "h Q K"]:
+    rows = _members(queries // block - queries[0] // block)
+    columns = _members(keys // block)
+    return np.asarray(rows.T @ a @ columns)
+
+
+def _members(block: Int[np.ndarray, "n"]) -> Float[np.ndarray, "n B"]:
+    """1 where an element belongs to a block."""
+    return (block[:, None] == np.arange(block.max(initial=0) + 1)).astype(np.float64)
+
+
+def _added(
+    parts: Sequence[tuple[Int[np.ndarray, "_"], Shaped[np.ndarray, "..."]]], keys: Int[np.ndarray, "k"]
+) -> Shaped[np.ndarray, "*h k"]:
+    total = np.zeros((*parts[0][1].shape[:-1], len(keys)), parts[0][1].dtype)
+    for places, values in parts:
+        total[..., np.searchsorted(keys, places)] += values
+    return total
+
+
+def _one_map(parts: Sequence[AttentionRows]) -> Float[np.ndarray, "h Q K"]:
+    starts = [int(part.query_pos[0] // part.wish.block) for part in parts]
+    maps = [part.map_total for part in parts]
+    rows = max(start - starts[0] + found.shape[1] for start, found in zip(starts, maps, strict=True))
+    total = np.zeros((len(maps[0]), rows, max(found.shape[2] for found in maps)), maps[0].dtype)
+    for start, found in zip(starts, maps, strict=True):
+        total[:, start - starts[0] :, : found.shape[2]][:, : found.shape[1]] += found
+    return total
+
+
+def _kept(values: Float[np.ndarray, "h n"], kept: Bool[np.ndarray, "n"]) -> Shaped[MaskedArray, "h n"]:
+    return np.ma.masked_array(values, np.broadcast_to(~kept, values.shape))
+
+
+def _means(values: Shaped[np.ndarray, "h q"], kept: Bool[np.ndarray, "q"]) -> list[float | None]:
+    hidden = np.ma.getmaskarray(values) | ~kept
+    means = np.ma.masked_array(np.ma.getdata(values), hidden, dtype=np.float64).mean(axis=-1)
+    means = np.ma.atleast_1d(means)
+    gone = np.ma.getmaskarray(means)
+    return [None if lost else float(mean) for mean, lost in zip(means.data, gone, strict=True)]
