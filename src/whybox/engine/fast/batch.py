@@ -18,6 +18,7 @@ from whybox.engine.fast.engine import FastEngine, as_numpy, chunks, own
 from whybox.engine.fast.keys import NOWHERE, Buffered, Columns, Part, padded
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
+from whybox.engine.memory import cache_bytes_per_token
 from whybox.engine.prefixes import Fill, schedule
 from whybox.engine.trace import Cache, Choose, Draft
 from whybox.errors import NonFiniteError
@@ -50,8 +51,7 @@ def same_angles(drafts: Sequence[Draft], spec: Spec) -> list[list[int]]:
 
 def room(engine: FastEngine) -> int:
     """Slots that a batch may hold: HELD over the bytes of one, in all layers."""
-    each = sum(2 * layer.attention.kv_heads * layer.attention.head_width for layer in engine.spec.layers)
-    return max(HELD // (each * engine.packed.precision.compute.itemsize), 1)
+    return max(HELD // cache_bytes_per_token(engine.spec, engine.packed.precision.compute.itemsize), 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +190,9 @@ class _Batch:
     def _chosen(self, logits: Tensor) -> list[int]:
         """The places that go on, each with one id more; the others are idle from now on."""
         places = [place for place, row in enumerate(self.rows) if not row.idle]
-        self._require_finite(logits, places)
-        shown = logits if len(places) == len(self.rows) else logits[places]
-        ids = self.writer.choose([self.rows[place].index for place in places], as_numpy(shown))
+        shown = as_numpy(logits if len(places) == len(self.rows) else logits[places])
+        self._require_finite(shown, places)
+        ids = self.writer.choose([self.rows[place].index for place in places], shown)
         for place, chosen in zip(places, ids, strict=True):
             self.rows[place].idle = chosen is None
             self.rows[place].ids += [] if chosen is None else [chosen]
@@ -210,11 +210,10 @@ class _Batch:
         edits = [row.edited(row.last, row.last, self.writer.engine.spec) for row in self.rows]
         return self.writer.passed(ids, positions, edits, self.layers)
 
-    def _require_finite(self, logits: Tensor, places: Sequence[int]) -> None:
+    def _require_finite(self, logits: Array, places: Sequence[int]) -> None:
         """A run of its own finds where a row's first bad value appeared."""
-        lowest, highest = torch.aminmax(logits, dim=-1)
-        finite = (torch.isfinite(lowest) & torch.isfinite(highest)).tolist()
-        for row in (self.rows[place] for place in places if not finite[place]):
+        finite = np.isfinite(logits.min(axis=1)) & np.isfinite(logits.max(axis=1))
+        for row in (self.rows[place] for place, good in zip(places, finite, strict=True) if not good):
             engine = self.writer.engine
             engine.run(row.ids, (), row.edits, engine.fresh_cache(self.writer.length), tail=1)
             raise NonFiniteError("logits", None, len(row.ids) - 1, "finite when the text ran alone")
@@ -222,7 +221,7 @@ class _Batch:
 
 def _buffers(prefix: Slots, columns: Columns) -> Buffered:
     """Behind a prefix of one layer: room for all columns."""
-    size = columns.positions.shape
-    key, value = (x.new_zeros(size[0], x.shape[0], size[1], x.shape[-1]) for x in (prefix.key, prefix.value))
+    batch, width = columns.positions.shape
+    key, value = (x.new_zeros(batch, x.shape[0], width, x.shape[-1]) for x in (prefix.key, prefix.value))
     shared = Part(prefix.key[None], prefix.value[None], prefix.positions[None]) if len(prefix) else None
     return Buffered(shared, key, value, columns)

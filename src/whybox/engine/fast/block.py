@@ -120,15 +120,14 @@ class Block:
         """scores (scaled, capped, ALiBi) → edits and cuts → mask → softmax."""
         s = kernels.scores(query, parts, self.attention)
         s = s if bias is None else s + bias
-        places = self._places_with_keys(parts)
         if self.tap.watches("scores", self.index):
-            s = self.tap.at("scores", self.index, s, places, _shown(sight))
+            s = self.tap.at("scores", self.index, s, self._places_with_keys(parts), _shown(sight))
             self.require_something_seen(s, sight)
-        pattern, mass = kernels.softmax(s, sight.mask, self.packed.sinks)
+        pattern, mass = kernels.softmax(s, sight, self.packed.sinks)
         if self.tap.watches("pattern", self.index):
-            pattern = self.tap.at("pattern", self.index, pattern, places)
-        if mass is not None and self.tap.watches("sink_mass", self.index):
-            self.tap.at("sink_mass", self.index, mass, places)
+            pattern = self.tap.at("pattern", self.index, pattern, self._places_with_keys(parts))
+        if mass is not None:
+            self.at("sink_mass", mass)
         return pattern
 
     def _places_with_keys(self, parts: Sequence[Part]) -> Places:

@@ -82,6 +82,11 @@ class Sight:
         return blind if bool(blind.any()) else None
 
     @cached_property
+    def hidden(self) -> Bool[Tensor, "n q k"] | None:
+        """True = not visible; None where everything is."""
+        return None if self.mask is None else ~self.mask
+
+    @cached_property
     def penalty(self) -> Float[Tensor, "n q k"]:
         """What is added to scores: 0 where a key is visible, else −∞."""
         assert self.mask is not None
@@ -116,7 +121,8 @@ def _same(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> bool:
 def scores(query: Float[Tensor, "b h q d"], parts: Sequence[Part], spec: Attention) -> Float[Tensor, "b h q k"]:
     """s = scale · q · k over all parts, soft-capped, distance bias not yet added; float32 at least."""
     scaled = query * spec.scale
-    found = torch.cat([_products(scaled, part.key) for part in parts], dim=-1)
+    each = [_products(scaled, part.key) for part in parts]
+    found = each[0] if len(parts) == 1 else torch.cat(each, dim=-1)
     found = found.float() if found.dtype.itemsize < 4 else found
     return found if spec.cap is None else torch.tanh(found / spec.cap) * spec.cap
 
@@ -165,28 +171,27 @@ def distance_bias(
 
 
 def softmax(
-    s: Float[Tensor, "b h q k"], visible: Bool[Tensor, "n q k"] | None, sinks: Float[Tensor, "h"] | None
+    s: Float[Tensor, "b h q k"], sight: Sight, sinks: Float[Tensor, "h"] | None
 ) -> tuple[Float[Tensor, "b h q k"], Float[Tensor, "b h q"] | None]:
     """The pattern, and the share of the learned sinks. A row that sees nothing is 0 throughout, never NaN."""
-    hidden = s if visible is None else s.masked_fill(~visible[:, None], -torch.inf)
+    seen = s if sight.hidden is None else s.masked_fill(sight.hidden[:, None], -torch.inf)
     if sinks is not None:
         beside = sinks.to(s.dtype)[None, :, None, None].expand(*s.shape[:-1], 1)
-        whole = torch.softmax(torch.cat([hidden, beside], dim=-1), dim=-1)
+        whole = torch.softmax(torch.cat([seen, beside], dim=-1), dim=-1)
         return whole[..., :-1], whole[..., -1]
-    pattern = torch.softmax(hidden, dim=-1)
-    if visible is None:
-        return pattern, None
-    return pattern.masked_fill(~visible.any(dim=-1)[:, None, :, None], 0), None
+    pattern = torch.softmax(seen, dim=-1)
+    return pattern if sight.blind is None else pattern.masked_fill(sight.blind[:, None, :, None], 0), None
 
 
 def can_fuse(spec: Attention, parts: Sequence[Part]) -> bool:
-    """Whether fused attention obeys this layer's settings: it knows no cap, no sinks, and distance in one part only."""
+    """Whether fused attention obeys this layer's settings.
+
+    It knows no cap and no sinks; a distance bias, gradients and other devices than a CPU only in one part.
+    """
     if spec.cap is not None or spec.sinks:
         return False
-    if len(parts) == 1:
-        return True
-    on_cpu = parts[0].key.device.type == "cpu"  # elsewhere torch's products do not tell the weight of a part
-    return on_cpu and spec.alibi is None and not torch.is_grad_enabled()
+    on_cpu = parts[0].key.device.type == "cpu"
+    return len(parts) == 1 or (on_cpu and spec.alibi is None and not torch.is_grad_enabled())
 
 
 def fused(
