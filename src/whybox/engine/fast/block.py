@@ -6,7 +6,6 @@ Every site passes through the tap. Where nobody watches scores or pattern, a fus
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import rms_norm
@@ -40,6 +39,7 @@ class Batch:
     device: torch.device
     sights: Sights = field(init=False)
     kernels_used: dict[int, Kernel] = field(default_factory=dict)
+    key_places: dict[Sight, Places] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.sights = Sights(self.places.query, self.device)
@@ -48,7 +48,7 @@ class Batch:
         """The same pass, for its last rows alone."""
         query = self.places.query[:, -rows:]
         lengths = [max(length - self.places.query.shape[1] + rows, 0) for length in self.places.lengths]
-        narrowed = replace(self, places=Places(query, query, lengths))
+        narrowed = replace(self, places=Places(query, query, lengths), key_places={})
         narrowed.kernels_used = self.kernels_used
         return narrowed
 
@@ -121,20 +121,21 @@ class Block:
         s = kernels.scores(query, parts, self.attention)
         s = s if bias is None else s + bias
         if self.tap.watches("scores", self.index):
-            s = self.tap.at("scores", self.index, s, self._places_with_keys(parts), _shown(sight))
+            s = self.tap.at("scores", self.index, s, self._places_with_keys(sight), _shown(sight))
             self.require_something_seen(s, sight)
         pattern, mass = kernels.softmax(s, sight, self.packed.sinks)
         if self.tap.watches("pattern", self.index):
-            pattern = self.tap.at("pattern", self.index, pattern, self._places_with_keys(parts))
+            pattern = self.tap.at("pattern", self.index, pattern, self._places_with_keys(sight))
         if mass is not None:
             self.at("sink_mass", mass)
         return pattern
 
-    def _places_with_keys(self, parts: Sequence[Part]) -> Places:
+    def _places_with_keys(self, sight: Sight) -> Places:
         """The axis k of scores and pattern: all that can be looked at, part after part."""
-        mine = self.batch.places
-        each = [np.broadcast_to(part.positions, (len(mine.query), part.positions.shape[1])) for part in parts]
-        return Places(mine.query, np.concatenate(each, axis=1), mine.lengths)
+        known, mine = self.batch.key_places, self.batch.places
+        if sight not in known:
+            known[sight] = Places(mine.query, kernels.beside(sight.key), mine.lengths)
+        return known[sight]
 
     def require_something_seen(self, s: Tensor, sight: Sight) -> None:
         """A cut that leaves a row without any key is refused: the row would be undefined."""
@@ -145,7 +146,7 @@ class Block:
         if bool(blind.any()):
             row, head, query = (int(i) for i in torch.nonzero(blind)[0])
             raise SiteError(
-                f"the cut leaves query {self.batch.places.query[row, query]} of layer {self.index}, head {head} "
+                f"the cut leaves query {self.batch.places.of(row)['q'][query]} of layer {self.index}, head {head} "
                 "with no key to see",
                 "leave at least one key, or ablate the head instead",
             )

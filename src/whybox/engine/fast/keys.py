@@ -27,11 +27,11 @@ def padded(texts: Sequence[Sequence[int]], start: int) -> tuple[Int[np.ndarray, 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Keys and values with positions [n k]; n is the batch, or 1 where all rows share them."""
+    """Keys and values with their positions; n is the batch, or 1 where all rows share them, and so is m."""
 
     key: Float[torch.Tensor, "n g k d"]
     value: Float[torch.Tensor, "n g k dv"]
-    positions: Int[np.ndarray, "n k"]
+    positions: Int[np.ndarray, "m k"]
 
 
 @runtime_checkable
@@ -42,7 +42,7 @@ class LayerKeys(Protocol):
         self,
         key: Float[torch.Tensor, "b q g d"],
         value: Float[torch.Tensor, "b q g dv"],
-        positions: Int[np.ndarray, "b q"],
+        positions: Int[np.ndarray, "m q"],
         window: int | None,
     ) -> tuple[Sequence[Part], "LayerKeys"]: ...
 
@@ -57,7 +57,7 @@ class Alone:
         self,
         key: Float[torch.Tensor, "b q g d"],
         value: Float[torch.Tensor, "b q g dv"],
-        positions: Int[np.ndarray, "b q"],
+        positions: Int[np.ndarray, "m q"],
         window: int | None,
     ) -> tuple[Sequence[Part], "Alone"]:
         grown = self.slots.append(key[0].transpose(0, 1), value[0].transpose(0, 1), positions[0])
@@ -76,7 +76,7 @@ class Behind:
         self,
         key: Float[torch.Tensor, "b q g d"],
         value: Float[torch.Tensor, "b q g dv"],
-        positions: Int[np.ndarray, "b q"],
+        positions: Int[np.ndarray, "m q"],
         window: int | None,
     ) -> tuple[Sequence[Part], "Behind"]:
         own = _joined(self.own, Part(key.transpose(1, 2), value.transpose(1, 2), positions))
@@ -107,7 +107,7 @@ class Beside:
         self,
         key: Float[torch.Tensor, "b q g d"],
         value: Float[torch.Tensor, "b q g dv"],
-        positions: Int[np.ndarray, "b q"],
+        positions: Int[np.ndarray, "m q"],
         window: int | None,
     ) -> tuple[Sequence[Part], Alone]:
         parts, _ = Behind(self.slots).extend(key, value, positions, window)
@@ -153,7 +153,7 @@ class Buffered:
         self,
         key: Float[torch.Tensor, "b q g d"],
         value: Float[torch.Tensor, "b q g dv"],
-        positions: Int[np.ndarray, "b q"],
+        positions: Int[np.ndarray, "m q"],
         window: int | None,
     ) -> tuple[Sequence[Part], "Buffered"]:
         place, end = self.columns.open, self.columns.filled
