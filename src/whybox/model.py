@@ -15,8 +15,9 @@ from whybox.engine.edit import Edit, require_places
 from whybox.engine.gradient import Gradient
 from whybox.engine.read import Reading
 from whybox.engine.sampling import GREEDY, Decoding, choose
-from whybox.engine.trace import Change, Engine, Trace, Wish, log_softmax
-from whybox.errors import PromptError
+from whybox.engine.trace import Change, Draft, Engine, Trace, Wish, log_softmax
+from whybox.engine.writing import Writing
+from whybox.errors import PromptError, UsageError
 from whybox.formats import GgufFile, WeightFile, open_weights
 from whybox.items.case import Case
 from whybox.items.instance import CaseInstance
@@ -206,7 +207,44 @@ class Model:
     ) -> Generated:
         """Up to `count` tokens; greedy unless told, seeded otherwise. The stop token is not part of the text."""
         prompt = self.prompt(what)
-        ids = [chosen for chosen, _ in self.steps(prompt, count, decoding, edits)]
+        return self._generated(prompt, [chosen for chosen, _ in self.steps(prompt, count, decoding, edits)])
+
+    def generate_many(
+        self,
+        prompts: Iterable[Promptable],
+        count: int = 32,
+        decoding: Decoding | Sequence[Decoding] = GREEDY,
+        edits: Sequence[Edit] = (),
+    ) -> list[Generated]:
+        """What `generate` gives for each, in the same order, the engine's fastest way: prefixes that several share
+        are computed once, the rest in batches. decoding: one for all (the seed too), or one for each.
+
+        Equal prompts with the same decoding run once. Raises what `generate` raises, before anything runs.
+        """
+        read = [self.prompt(each) for each in prompts]
+        each = [decoding] * len(read) if isinstance(decoding, Decoding) else list(decoding)
+        if len(each) != len(read):
+            raise UsageError(f"expected one decoding, or one for each of {len(read)} prompts, found {len(each)}")
+        for prompt in read:
+            self.require_fits(len(prompt.ids))
+        if not self.cached:
+            return [self.generate(prompt, count, own, edits) for prompt, own in zip(read, each, strict=True)]
+        written = self._written(tuple(zip([prompt.ids for prompt in read], each, strict=True)), count, tuple(edits))
+        return [self._generated(prompt, ids) for prompt, ids in zip(read, written, strict=True)]
+
+    def _written(
+        self, asked: Sequence[tuple[tuple[int, ...], Decoding]], count: int, edits: tuple[Edit, ...]
+    ) -> list[list[int]]:
+        """The ids behind each, what is asked twice computed once. One that may write nothing does not run."""
+        known: dict[tuple[tuple[int, ...], Decoding], list[int]] = {key: [] for key in asked}
+        keys = [key for key in known if min(count, self.room(len(key[0]))) > 0]
+        drafts = [Draft(ids, min(count, self.room(len(ids))), edits) for ids, _ in keys]
+        writing = Writing(drafts, [decoding for _, decoding in keys], self.tokenizer.stop_ids)
+        self.engine.write(drafts, writing)
+        known.update(zip(keys, writing.written, strict=True))
+        return [known[key] for key in asked]
+
+    def _generated(self, prompt: Prompt, ids: Sequence[int]) -> Generated:
         stopped = bool(ids) and ids[-1] in self.tokenizer.stop_ids
         written = ids[:-1] if stopped else ids
         whole = prompts.extend(self.tokenizer, prompt, written) if written else prompt

@@ -11,7 +11,8 @@ from whybox.engine.edit import Edit
 from whybox.engine.gradient import Gradient
 from whybox.engine.memory import Run, need, require_room
 from whybox.engine.read import Reading
-from whybox.engine.trace import Cache, Change, LayerSlots, Tap, Trace, Wish
+from whybox.engine.trace import Cache, Change, Choose, Draft, LayerSlots, Tap, Trace, Wish
+from whybox.engine.writing import one_by_one
 from whybox.errors import NonFiniteError, SiteError, UsageError
 from whybox.parts import cache as caches
 from whybox.parts.attention import as_heads, mix, project_out, shaped_scores, soft_cap
@@ -73,6 +74,10 @@ class ReferenceEngine:
     def gradient(self, base: Trace, read: Reading, sites: Iterable[Wish]) -> Gradient:
         """NumPy does not differentiate: UsageError."""
         raise UsageError("the numpy engine computes no gradients", 'use torch: model.variant(engine="torch")')
+
+    def write(self, drafts: Sequence[Draft], choose: Choose) -> None:
+        """One draft after the other."""
+        one_by_one(self, drafts, choose)
 
     def _require_room(self, run: Run) -> None:
         """Plain attention holds the scores and their softmax at once."""

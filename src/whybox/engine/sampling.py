@@ -37,12 +37,13 @@ GREEDY = Decoding()
 
 def choose(logits: Array, decoding: Decoding, generator: np.random.Generator) -> int:
     """The next id from logits [v]; greedy ties go to the lowest id."""
-    allowed = logits.astype(np.float64)
+    allowed = logits
     if decoding.banned:
+        allowed = logits.copy()
         allowed[list(decoding.banned)] = -np.inf
     if decoding.temperature == 0:
         return int(allowed.argmax())
-    probabilities = distribution(allowed, decoding)
+    probabilities = distribution(allowed.astype(np.float64), decoding)
     return int(generator.choice(len(probabilities), p=probabilities))
 
 

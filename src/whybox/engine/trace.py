@@ -218,6 +218,9 @@ class Engine(Protocol):
     def gradient(self, base: Trace, read: Reading, sites: Iterable[Wish]) -> "Gradient":
         """∂read/∂site in the run that `base` is. UsageError where the engine does not differentiate."""
 
+    def write(self, drafts: Sequence["Draft"], choose: "Choose") -> None:
+        """Goes on with each draft, token by token, as `choose` says; in any order, several at a time."""
+
 
 @dataclass
 class Tap:
@@ -314,3 +317,16 @@ class Change:
 
 
 Read = Callable[[Trace], float | Array]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Ids to go on with, by `count` tokens at most. Edits hold at every step."""
+
+    ids: tuple[int, ...]
+    count: int
+    edits: tuple[Edit, ...] = ()
+
+
+Choose = Callable[[Sequence[int], Array], Sequence[int | None]]
+"""Indices of drafts, and the logits [b v] behind each → the ids that they go on with; None for one that is finished."""

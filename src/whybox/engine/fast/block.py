@@ -113,22 +113,21 @@ class Block:
         self.batch.kernels_used[self.index] = Kernel.SDPA if fuse else Kernel.PLAIN
         bias = kernels.distance_bias(self.attention, self.batch.places.query, parts)
         if fuse:
-            return kernels.fused(query, parts[0], sight, bias, self.attention)
+            return kernels.fused(query, parts, sight, bias, self.attention)
         return kernels.mix(self.pattern(query, parts, sight, bias), parts)
 
     def pattern(self, query: Tensor, parts: Sequence[Part], sight: Sight, bias: Tensor | None) -> Tensor:
         """scores (scaled, capped, ALiBi) → edits and cuts → mask → softmax."""
         s = kernels.scores(query, parts, self.attention)
         s = s if bias is None else s + bias
-        places = self._places_with_keys(sight)
         if self.tap.watches("scores", self.index):
-            s = self.tap.at("scores", self.index, s, places, _shown(sight))
+            s = self.tap.at("scores", self.index, s, self._places_with_keys(sight), _shown(sight))
             self.require_something_seen(s, sight)
-        pattern, mass = kernels.softmax(s, sight.mask, self.packed.sinks)
+        pattern, mass = kernels.softmax(s, sight, self.packed.sinks)
         if self.tap.watches("pattern", self.index):
-            pattern = self.tap.at("pattern", self.index, pattern, places)
-        if mass is not None and self.tap.watches("sink_mass", self.index):
-            self.tap.at("sink_mass", self.index, mass, places)
+            pattern = self.tap.at("pattern", self.index, pattern, self._places_with_keys(sight))
+        if mass is not None:
+            self.at("sink_mass", mass)
         return pattern
 
     def _places_with_keys(self, sight: Sight) -> Places:

@@ -14,14 +14,14 @@ from whybox.engine.fast import slots
 from whybox.engine.fast.angles import AngleTables
 from whybox.engine.fast.block import Batch, Block
 from whybox.engine.fast.kernels import Kernel
-from whybox.engine.fast.keys import NOWHERE, Alone, LayerKeys
+from whybox.engine.fast.keys import NOWHERE, Alone, Beside, LayerKeys, padded
 from whybox.engine.fast.packed import Packed, StreamedLayers, linear, norm
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.gradient import Gradient
 from whybox.engine.memory import Need, Run, need, require_room
 from whybox.engine.read import Reading
-from whybox.engine.trace import Cache, Change, Key, LayerSlots, Trace, Wish, wanted
+from whybox.engine.trace import Cache, Change, Choose, Draft, Key, LayerSlots, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, PromptError, UsageError
 from whybox.spec import Spec
 
@@ -114,6 +114,12 @@ class FastEngine:
 
         return gradient(self, base, read, sites)
 
+    def write(self, drafts: Sequence[Draft], choose: Choose) -> None:
+        """Many drafts at once: shared prefixes computed once, the rest in batches."""
+        from whybox.engine.fast import batch  # which runs this engine
+
+        batch.write(self, drafts, choose)
+
     def require_room(self, run: Run, needed: Callable[[Spec, Run], Need] = need) -> None:
         """CapacityError before anything is computed, when it would not fit in memory."""
         plain = self.attention is Kernel.PLAIN or any(site in SCORE_SITES for site, _ in wanted(run.see, self.spec))
@@ -145,14 +151,16 @@ class FastEngine:
         raise NonFiniteError("logits", None, cache.seen + len(ids) - 1, watching.largest)
 
     def _pass(self, ids: Sequence[int], tap: BatchTap, cache: Cache, read: int) -> Trace:
-        """One chunk; logits for its last `read` rows."""
-        positions = cache.seen + np.arange(len(ids))[None]
-        batch = self.batch(positions, (len(ids),), tap, cache.rope_length)
-        x = self.embed(torch.tensor([ids]), batch)
-        x, keys = self.through(x, batch, [Alone(own(layer)) for layer in cache.layers])
+        """One chunk; logits for its last `read` rows. Neighbours are its own beginnings, each shorter by one id."""
+        texts = [ids[: max(len(ids) - less, 1)] for less in range(self.neighbours)]
+        rows_of_ids, positions = padded(texts, cache.seen)
+        batch = self.batch(positions, [*map(len, texts)], tap, cache.rope_length)
+        x = self.embed(torch.from_numpy(rows_of_ids), batch)
+        stand = Alone if self.neighbours == 1 else Beside
+        x, keys = self.through(x, batch, [stand(own(layer)) for layer in cache.layers])
         end = cache.seen + len(ids)
         rows = np.arange(end - read, end)[None]
-        logits = self.head(x[:, x.shape[1] - read :], tap, Places(rows, rows, (read,)))
+        logits = self.head(x[:1, x.shape[1] - read :], tap, Places(rows, rows, (read,)))
         return Trace(
             spec=self.spec,
             ids=tuple(int(i) for i in ids),

@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn import functional
 
-from whybox.engine.fast.keys import Part
+from whybox.engine.fast.keys import NOWHERE, Part
 from whybox.spec import Attention
 
 
@@ -41,7 +41,7 @@ class Sight:
         """Every row sees every key: no mask is needed."""
         latest = max(int(part.max(initial=-1)) for part in self.key)
         earliest = min(int(part.min(initial=latest)) for part in self.key)
-        near = self.window is None or earliest > int(self.query.max()) - self.window
+        near = self.window is None or earliest > int(self._real.max()) - self.window
         return latest <= int(self.query.min()) and near
 
     @cached_property
@@ -49,8 +49,13 @@ class Sight:
         """Keys are the rows themselves, in rising order, all of them within the window: a lower triangle."""
         if len(self.key) != 1 or not np.array_equal(self.key[0], self.query):
             return False
-        near = self.window is None or int((self.query[:, -1] - self.query[:, 0]).max()) < self.window
+        near = self.window is None or int((self._real.max(axis=1) - self._real.min(axis=1)).max()) < self.window
         return near and bool((np.diff(self.query, axis=1) > 0).all())
+
+    @cached_property
+    def _real(self) -> Int[np.ndarray, "b q"]:
+        """Where padding looks from does not matter: it is counted as its sequence's first row."""
+        return np.where(self.query < NOWHERE, self.query, self.query[:, :1])
 
     @cached_property
     def mask(self) -> Bool[Tensor, "n q k"] | None:
@@ -64,6 +69,30 @@ class Sight:
         rows = max(map(len, each))
         seen = np.concatenate([np.broadcast_to(part, (rows, *part.shape[1:])) for part in each], axis=-1)
         return torch.from_numpy(seen).to(self.device)
+
+    @cached_property
+    def each(self) -> tuple["Sight", ...]:
+        """The sight of every part by itself."""
+        return tuple(Sight(self.query, (part,), self.window, self.device) for part in self.key)
+
+    @cached_property
+    def blind(self) -> Bool[Tensor, "n q"] | None:
+        """Rows that see nothing; None where all see something."""
+        if self.mask is None or self.triangle:
+            return None
+        blind = ~self.mask.any(dim=-1)
+        return blind if bool(blind.any()) else None
+
+    @cached_property
+    def hidden(self) -> Bool[Tensor, "n q k"] | None:
+        """True = not visible; None where everything is."""
+        return None if self.mask is None else ~self.mask
+
+    @cached_property
+    def penalty(self) -> Float[Tensor, "n q k"]:
+        """What is added to scores: 0 where a key is visible, else −∞."""
+        assert self.mask is not None
+        return torch.zeros(self.mask.shape, device=self.device).masked_fill_(~self.mask, -torch.inf)
 
     def _part(self, key: Int[np.ndarray, "m k"]) -> Bool[np.ndarray, "n q k"]:
         query, key = self.query[:, :, None], key[:, None, :]
@@ -100,7 +129,8 @@ def _same(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> bool:
 def scores(query: Float[Tensor, "b h q d"], parts: Sequence[Part], spec: Attention) -> Float[Tensor, "b h q k"]:
     """s = scale · q · k over all parts, soft-capped, distance bias not yet added; float32 at least."""
     scaled = query * spec.scale
-    found = torch.cat([_products(scaled, part.key) for part in parts], dim=-1)
+    each = [_products(scaled, part.key) for part in parts]
+    found = each[0] if len(parts) == 1 else torch.cat(each, dim=-1)
     found = found.float() if found.dtype.itemsize < 4 else found
     return found if spec.cap is None else torch.tanh(found / spec.cap) * spec.cap
 
@@ -148,40 +178,124 @@ def distance_bias(
 
 
 def softmax(
-    s: Float[Tensor, "b h q k"], visible: Bool[Tensor, "n q k"] | None, sinks: Float[Tensor, "h"] | None
+    s: Float[Tensor, "b h q k"], sight: Sight, sinks: Float[Tensor, "h"] | None
 ) -> tuple[Float[Tensor, "b h q k"], Float[Tensor, "b h q"] | None]:
     """The pattern, and the share of the learned sinks. A row that sees nothing is 0 throughout, never NaN."""
-    hidden = s if visible is None else s.masked_fill(~visible[:, None], -torch.inf)
+    seen = s if sight.hidden is None else s.masked_fill(sight.hidden[:, None], -torch.inf)
     if sinks is not None:
         beside = sinks.to(s.dtype)[None, :, None, None].expand(*s.shape[:-1], 1)
-        whole = torch.softmax(torch.cat([hidden, beside], dim=-1), dim=-1)
+        whole = torch.softmax(torch.cat([seen, beside], dim=-1), dim=-1)
         return whole[..., :-1], whole[..., -1]
-    pattern = torch.softmax(hidden, dim=-1)
-    if visible is None:
-        return pattern, None
-    return pattern.masked_fill(~visible.any(dim=-1)[:, None, :, None], 0), None
+    pattern = torch.softmax(seen, dim=-1)
+    return pattern if sight.blind is None else pattern.masked_fill(sight.blind[:, None, :, None], 0), None
 
 
 def can_fuse(spec: Attention, parts: Sequence[Part]) -> bool:
-    """Whether torch's fused attention obeys this layer's settings: it knows no cap and no sinks, and one part only."""
-    return spec.cap is None and not spec.sinks and len(parts) == 1
+    """Whether fused attention obeys this layer's settings.
+
+    It knows no cap and no sinks; a distance bias, gradients and other devices than a CPU only in one part.
+    """
+    if spec.cap is not None or spec.sinks:
+        return False
+    on_cpu = parts[0].key.device.type == "cpu"
+    return len(parts) == 1 or (on_cpu and spec.alibi is None and not torch.is_grad_enabled())
 
 
 def fused(
+    query: Float[Tensor, "b h q d"],
+    parts: Sequence[Part],
+    sight: Sight,
+    bias: Float[Tensor, "b h q k"] | None,
+    spec: Attention,
+) -> Float[Tensor, "b h q dv"]:
+    """torch's fused attention, in one product or in one for each part."""
+    if len(parts) > 1:
+        return merged([_partial(query, part, each, spec) for part, each in zip(parts, sight.each, strict=True)])
+    if query.shape[2] == 1:
+        return _single(query, parts[0], sight, bias, spec)
+    return _whole(query, parts[0], sight, bias, spec)
+
+
+def _whole(
     query: Float[Tensor, "b h q d"], part: Part, sight: Sight, bias: Float[Tensor, "b h q k"] | None, spec: Attention
 ) -> Float[Tensor, "b h q dv"]:
     """torch's scaled_dot_product_attention; a lower triangle goes as such, so that its upper half is skipped."""
     causal = sight.triangle and not sight.everything and bias is None
     mask = None if causal or sight.mask is None else sight.mask[:, None]
-    if bias is not None:
-        mask = (bias if mask is None else bias.masked_fill(~mask, -torch.inf)).to(query.dtype)
     found: Tensor = functional.scaled_dot_product_attention(
         query,
         part.key,
         part.value,
-        attn_mask=mask,
+        attn_mask=_with(bias, mask, query.dtype),
         is_causal=causal,
         scale=spec.scale,
         enable_gqa=part.key.shape[1] != query.shape[1],
     )
     return found
+
+
+def _single(
+    query: Float[Tensor, "b h 1 d"], part: Part, sight: Sight, bias: Float[Tensor, "b h 1 k"] | None, spec: Attention
+) -> Float[Tensor, "b h 1 dv"]:
+    """One row: the r heads of a group see the same keys, so that they are rows of one product."""
+    groups = part.key.shape[1]
+    mask = None if sight.mask is None else sight.mask[:, None]
+    found = functional.scaled_dot_product_attention(
+        query.squeeze(2).unflatten(1, (groups, -1)),
+        part.key,
+        part.value,
+        attn_mask=_with(None if bias is None else bias.squeeze(2).unflatten(1, (groups, -1)), mask, query.dtype),
+        scale=spec.scale,
+    )
+    return found.flatten(1, 2).unsqueeze(2)
+
+
+def _with(bias: Tensor | None, mask: Tensor | None, dtype: torch.dtype) -> Tensor | None:
+    """A distance bias and a mask as one."""
+    if bias is None:
+        return mask
+    return (bias if mask is None else bias.masked_fill(~mask, -torch.inf)).to(dtype)
+
+
+Mixed = tuple[Float[Tensor, "b h q dv"], Float[Tensor, "b h q"]]
+
+
+def _partial(query: Float[Tensor, "b h q d"], part: Part, sight: Sight, spec: Attention) -> Mixed:
+    """Attention over one part, and ln Σ e^score of each row: its weight among the parts."""
+    batch, heads, rows, width = query.shape
+    own, groups = part.key.shape[:2]
+    if own == batch and rows > 1:
+        return _flash(query, part, sight, spec)
+    if own == 1 and sight.everything:
+        grouped = query.unflatten(1, (groups, -1)).transpose(0, 1).reshape(1, groups, -1, width)
+        found = _flash(grouped, part, sight, spec)
+        mixed, weight = (x.view(groups, batch, -1, *x.shape[3:]).transpose(0, 1) for x in found)
+        return mixed.reshape(batch, heads, rows, -1), weight.reshape(batch, heads, rows)
+    if own != batch:
+        each = (x.expand(batch, -1, -1, -1) for x in (part.key, part.value))
+        return _partial(query, Part(*each, part.positions), sight, spec)
+    mixed, weight = _flash(query.squeeze(2).unflatten(1, (groups, -1)), part, sight, spec)
+    return mixed.flatten(1, 2).unsqueeze(2), weight.flatten(1, 2).unsqueeze(2)
+
+
+def _flash(query: Float[Tensor, "b h q d"], part: Part, sight: Sight, spec: Attention) -> Mixed:
+    """torch's fused attention on a CPU, which tells the weight too. A row that sees nothing weighs −∞."""
+    causal = sight.triangle and not sight.everything
+    mask = None if causal or sight.everything else sight.penalty.to(query.dtype)[:, None]
+    mixed, weight = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu(
+        query,
+        part.key,
+        part.value,
+        is_causal=causal,
+        attn_mask=None if mask is None else mask.expand(-1, -1, query.shape[2], -1),
+        scale=spec.scale,
+    )
+    return mixed, weight if sight.blind is None else weight.masked_fill(sight.blind[:, None], -torch.inf)
+
+
+def merged(parts: Sequence[Mixed]) -> Float[Tensor, "b h q dv"]:
+    """Σ_i out_i · e^(w_i) / Σ_i e^(w_i), as online softmax joins its blocks; in float32 at least."""
+    mixed, weights = zip(*parts, strict=True)
+    shares = torch.softmax(torch.stack(weights), dim=0)[..., None]
+    whole: Tensor = sum(share * own for share, own in zip(shares, mixed, strict=True))
+    return whole.to(mixed[0].dtype)

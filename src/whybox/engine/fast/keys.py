@@ -5,7 +5,7 @@ has the position NOWHERE, later than every query, so that the one predicate on p
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -15,6 +15,14 @@ from jaxtyping import Float, Int
 from whybox.engine.fast.slots import Slots
 
 NOWHERE = 2**60
+
+
+def padded(texts: Sequence[Sequence[int]], start: int) -> tuple[Int[np.ndarray, "b q"], Int[np.ndarray, "b q"]]:
+    """Ids and positions [b q] of texts that begin at `start`; padding repeats the last id, and stands nowhere."""
+    width = max(map(len, texts))
+    ids = np.array([[*text, *[text[-1]] * (width - len(text))] for text in texts], np.int64)
+    column, lengths = np.arange(width)[None], np.array([[len(text)] for text in texts])
+    return ids, np.where(column < lengths, start + column, NOWHERE + column - lengths)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,3 +95,73 @@ def _joined(before: Part | None, after: Part) -> Part:
         torch.cat([before.value, after.value], dim=2),
         np.concatenate([before.positions, after.positions], axis=1),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Beside:
+    """One sequence with its cache, and neighbours behind the same cache, whose keys nobody keeps."""
+
+    slots: Slots
+
+    def extend(
+        self,
+        key: Float[torch.Tensor, "b q g d"],
+        value: Float[torch.Tensor, "b q g dv"],
+        positions: Int[np.ndarray, "m q"],
+        window: int | None,
+    ) -> tuple[Sequence[Part], Alone]:
+        parts, _ = Behind(self.slots).extend(key, value, positions, window)
+        _, grown = Alone(self.slots).extend(key[:1], value[:1], positions[:1], window)
+        return parts, grown
+
+
+@dataclass(eq=False)
+class Columns:
+    """The columns of a batch's buffers, the same in every layer: the position that each slot holds.
+
+    filled: columns taken so far. open: those that the pass at hand fills. shown: the positions up to there, one array
+    for all layers.
+    """
+
+    positions: Int[np.ndarray, "b room"]
+    filled: int = 0
+    open: slice = field(init=False)
+    shown: Int[np.ndarray, "b k"] = field(init=False)
+
+    def fill(self, positions: Int[np.ndarray, "b q"]) -> None:
+        """The next columns are for these rows."""
+        self.open = slice(self.filled, self.filled + positions.shape[1])
+        self.filled = self.open.stop
+        self.positions[:, self.open] = positions
+        self.shown = self.positions[:, : self.filled]
+
+
+@dataclass(frozen=True, eq=False)
+class Buffered:
+    """Rows that go on, each its own way, behind a shared prefix (or behind nothing): buffers, written in place.
+
+    Memory is taken once for the whole of a batch. What no row holds yet is 0: a slot that nobody sees still has to be
+    finite.
+    """
+
+    shared: Part | None
+    key: Float[torch.Tensor, "b g room d"]
+    value: Float[torch.Tensor, "b g room dv"]
+    columns: Columns
+
+    def extend(
+        self,
+        key: Float[torch.Tensor, "b q g d"],
+        value: Float[torch.Tensor, "b q g dv"],
+        positions: Int[np.ndarray, "m q"],
+        window: int | None,
+    ) -> tuple[Sequence[Part], "Buffered"]:
+        place, end = self.columns.open, self.columns.filled
+        self.key[:, :, place] = key.transpose(1, 2)
+        self.value[:, :, place] = value.transpose(1, 2)
+        own = Part(self.key[:, :, :end], self.value[:, :, :end], self.columns.shown)
+        return (own,) if self.shared is None else (self.shared, own), self
+
+    def rows(self, chosen: slice | Int[torch.Tensor, "n"], columns: Columns) -> "Buffered":
+        """Some of the rows: a slice shares the buffers, a list of rows has buffers of its own."""
+        return Buffered(self.shared, self.key[chosen], self.value[chosen], columns)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from whybox.engine.edit import Action, Add, Boost, Cut, Edit, Scale, Set, Zero, check, selected, site_axes
+from whybox.engine.fast.keys import NOWHERE
 from whybox.engine.trace import OVERFLOW, Key, Wish, wanted
 from whybox.errors import NonFiniteError, SiteError
 from whybox.spec import Spec
@@ -149,10 +150,9 @@ def _keys_of(edit: Edit, layers: int) -> list[Key]:
 def _located(edit: Edit, axes: tuple[str, ...], shape: Sequence[int], places: Mapping[str, Array]) -> Index:
     """The selection as slices where it is contiguous, else as tensors that broadcast; () when it selects nothing."""
     chosen = dict(edit.at)
-    parts = [
-        selected(chosen.get(letter), places.get(letter, np.arange(size)))
-        for letter, size in zip(axes, shape, strict=True)
-    ]
+    rows = [places.get(letter, np.arange(size)) for letter, size in zip(axes, shape, strict=True)]
+    parts = [selected(chosen.get(letter), row) for letter, row in zip(axes, rows, strict=True)]
+    parts = [part[row[part] < NOWHERE] for part, row in zip(parts, rows, strict=True)]
     if any(part.size == 0 for part in parts):
         return ()
     if all(_contiguous(part) for part in parts):

@@ -1,0 +1,116 @@
+"""Writing behind many texts, one after the other: as the model writes behind one."""
+
+import numpy as np
+import pytest
+
+import whybox
+from tests.engine.random_models import IDS, engine, spec
+from tests.real import real
+from whybox.engine.sampling import GREEDY, Decoding, choose
+from whybox.engine.trace import Draft, Engine
+from whybox.engine.writing import Writing
+from whybox.errors import PromptError, UsageError
+
+PROMPTS = [
+    "The capital of France is",
+    "Once upon a time",
+    "The capital of Spain is",
+    "1, 2, 3,",
+    "The capital of France is",
+]
+LONG = "In the year of our Lord, the old king of the northern islands wrote a long letter to his three daughters, who "
+
+
+def fresh(runs: Engine, ids: tuple[int, ...], count: int, decoding: Decoding) -> list[int]:
+    """Each token from a run of its own, without a cache."""
+    generator, text = np.random.default_rng(decoding.seed), list(ids)
+    for _ in range(count):
+        text.append(choose(runs.run(text).logits[-1], decoding, generator))
+    return text[len(ids) :]
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_each_token_is_that_of_a_fresh_run(temperature: float) -> None:
+    runs = engine(spec(window=5))
+    decodings = [Decoding(temperature, seed=seed) for seed in range(3)]
+    drafts = [Draft(IDS, 6), Draft(IDS[:1], 3), Draft(IDS[2:6], 1)]
+    writing = Writing(drafts, decodings, ())
+    runs.write(drafts, writing)
+    assert writing.written == [
+        fresh(runs, draft.ids, draft.count, own) for draft, own in zip(drafts, decodings, strict=True)
+    ]
+
+
+def test_a_stop_is_kept_and_ends_its_draft_alone() -> None:
+    runs = engine(spec())
+    ids = fresh(runs, IDS, 4, GREEDY)
+    writing = Writing([Draft(IDS, 4), Draft(IDS[:3], 4)], [GREEDY] * 2, (ids[0],))
+    runs.write(writing.drafts, writing)
+    assert writing.written[0] == ids[:1]
+    assert ids[0] not in writing.written[1][:-1]
+
+
+def test_greedy_takes_the_lowest_of_equals_and_none_that_is_banned() -> None:
+    logits = np.array([0.5, 2.0, 2.0, 1.0], np.float32)
+    logits.flags.writeable = False
+    generator = np.random.default_rng(0)
+    assert choose(logits, GREEDY, generator) == 1
+    assert choose(logits, Decoding(banned=(1, 2)), generator) == 3
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+def test_many_are_each_generated_in_order(name: str) -> None:
+    model = real("smollm2", name)
+    together = model.generate_many(PROMPTS, 8)
+    assert [each.text for each in together] == [model.generate(prompt, 8).text for prompt in PROMPTS]
+    assert [each.prompt.text for each in together] == [
+        prompt + each.text for prompt, each in zip(PROMPTS, together, strict=True)
+    ]
+    assert together[0] == together[4]
+
+
+@pytest.mark.model
+def test_prefixes_that_many_share_change_no_token() -> None:
+    model = real("smollm2", "torch")
+    prompts = [LONG * 3 + end for end in ("said", "lived far away and", "were", "never answered", "said that")]
+    edits = (whybox.zero("head_out", 3, h=4), whybox.scale("mlp_out", 0.5, 9, q=slice(20, None)))
+    for given in ((), edits):
+        together = model.generate_many(prompts, 12, edits=given)
+        assert together == [model.generate(prompt, 12, edits=given) for prompt in prompts]
+
+
+@pytest.mark.model
+def test_every_prompt_may_have_a_seed_of_its_own() -> None:
+    model = real("smollm2", "torch")
+    seeds = [Decoding(temperature=1.0, seed=seed) for seed in range(4)]
+    together = model.generate_many(["Once upon a time"] * 4, 6, seeds)
+    assert [each.text for each in together] == [model.generate("Once upon a time", 6, seed).text for seed in seeds]
+    assert len({each.text for each in together}) == 4
+
+
+@pytest.mark.model
+def test_nothing_is_asked_and_what_cannot_be() -> None:
+    model = real("smollm2", "torch")
+    assert model.generate_many([]) == []
+    assert model.generate_many(["Paris"], 0)[0].ids == ()
+    with pytest.raises(PromptError, match="the prompt is empty"):
+        model.generate_many(["Paris", ""])
+    with pytest.raises(UsageError, match="one for each of 2 prompts, found 1"):
+        model.generate_many(["Paris", "London"], decoding=[GREEDY])
+
+
+@pytest.mark.model
+def test_without_a_cache_the_same_is_written() -> None:
+    model = real("smollm2", "torch")
+    assert model.variant(cache=False).generate_many(PROMPTS[:2], 3) == model.generate_many(PROMPTS[:2], 3)
+
+
+@pytest.mark.model
+def test_a_prompt_as_one_of_a_batch() -> None:
+    model = real("smollm2", "torch")
+    among = model.variant(batch=4)
+    alone, other = model.run(PROMPTS[0], see=["pattern"]), among.run(PROMPTS[0], see=["pattern"])
+    np.testing.assert_allclose(other.logits, alone.logits, rtol=0, atol=5e-4)
+    np.testing.assert_allclose(other["pattern", 7], alone["pattern", 7], rtol=0, atol=1e-5)
+    assert among.generate(PROMPTS[0], 8) == model.generate(PROMPTS[0], 8)
