@@ -26,6 +26,10 @@ class Turn:
     sin: Float[torch.Tensor, "*rows 1 w"]
     pairing: Pairing
 
+    def rows(self, chosen: slice | Int[torch.Tensor, "*rows"]) -> "Turn":
+        """Those of some rows of a table [n 1 w]."""
+        return Turn(self.cos[chosen], self.sin[chosen], self.pairing)
+
 
 def turn(
     rope: Rope, positions: Int[np.ndarray, "*rows"], length: int, dtype: torch.dtype, device: torch.device
