@@ -97,7 +97,7 @@ class Block:
         """[b q c] → queries and keys [b q h+g d], values [b q g d], in one product."""
         a = self.attention
         heads = linear(x, self.packed.qkv).view(*x.shape[:2], a.heads + 2 * a.kv_heads, a.head_width)
-        turning, value = heads.split([a.heads + a.kv_heads, a.kv_heads], dim=2)
+        turning, value = heads.split_with_sizes([a.heads + a.kv_heads, a.kv_heads], dim=2)
         return turning, value
 
     def shown(self, turning: Tensor) -> Tensor:
@@ -117,7 +117,7 @@ class Block:
         return self.at("query_pos", query), self.at("key_pos", key)
 
     def apart(self, turning: Tensor) -> tuple[Tensor, Tensor]:
-        query, key = turning.split([self.attention.heads, self.attention.kv_heads], dim=2)
+        query, key = turning.split_with_sizes([self.attention.heads, self.attention.kv_heads], dim=2)
         return query, key
 
     def mixed(self, query: Tensor, parts: Sequence[Part]) -> Tensor:

@@ -26,6 +26,7 @@ from whybox.spec import LongRope, NtkRope, Spec
 
 Array = np.ndarray
 CHUNK = 4096
+STEP = 4  # tokens behind a cache that need less memory than what asking the machine for it takes time
 SCORE_SITES = ("scores", "pattern", "sink_mass")
 
 
@@ -77,7 +78,8 @@ class FastEngine:
     ) -> Trace:
         """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site."""
         wishes, before = tuple(see), cache or self.fresh_cache(len(ids))
-        self.require_room(Run(len(ids), past=before.seen, tail=tail, see=wishes))
+        if len(ids) > STEP or not before.seen:
+            self.require_room(Run(len(ids), past=before.seen, tail=tail, see=wishes))
         with torch.inference_mode():
             trace = self._run(ids, Watch(wishes, tuple(edits)), before, tail)
             if not np.isfinite(trace.logits).all():

@@ -263,7 +263,7 @@ def _single(
     groups = part.key.shape[1]
     mask = None if sight.mask is None else sight.mask[:, None]
     found = functional.scaled_dot_product_attention(
-        query.reshape(len(query), groups, -1, query.shape[-1]),
+        query.reshape(query.shape[0], groups, -1, query.shape[-1]),
         part.key,
         part.value,
         attn_mask=_with(None if bias is None else bias.squeeze(2).unflatten(1, (groups, -1)), mask, query.dtype),
