@@ -7,7 +7,7 @@ PROMPT = "The capital of France is"
 HEADS_TOKENS = 128
 WRITTEN = 32
 
-EXPLAINED: dict[str, str] = {}
+EXPLAINED: dict[str, str] = {"decode-1/llama.cpp": "docs/decisions/decode-speed.md"}
 """Row → the note under docs/decisions/ that says what was tried, what it measured, and what limits it."""
 
 

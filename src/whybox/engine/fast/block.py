@@ -11,16 +11,16 @@ from torch import Tensor
 from torch.nn.functional import rms_norm
 
 from whybox.engine.fast import kernels
-from whybox.engine.fast.arithmetic import activate, rotate
+from whybox.engine.fast.activation import activate
 from whybox.engine.fast.kernels import Kernel, Sight, Sights
 from whybox.engine.fast.keys import LayerKeys, Part
 from whybox.engine.fast.packed import PackedLayer, PackedMlp, PackedMoe, linear, norm
 from whybox.engine.fast.tap import BatchTap, Places
+from whybox.engine.fast.turning import Turn, rotate_heads
 from whybox.errors import SiteError
-from whybox.parts.rope import plain_of
 from whybox.spec import Layout, Mlp, Moe, QkNorm, Rope
 
-Angles = Callable[[Rope], tuple[Tensor, Tensor]]
+Turns = Callable[[Rope], Turn]
 Held = dict[int, Tensor]  # expert → its hidden rows
 Chosen = dict[int, tuple[Tensor, ...]]  # expert → the rows that chose it
 
@@ -29,12 +29,12 @@ Chosen = dict[int, tuple[Tensor, ...]]  # expert → the rows that chose it
 class Batch:
     """What all layers of one pass share: where its rows stand, who watches, and which kernel was asked for.
 
-    angles: rope → cos and sin [b|1 q p]. kernels_used: layer → the kernel that ran there.
+    turns: rope → how far the heads turn at each row [b|1 q]. kernels_used: layer → the kernel that ran there.
     """
 
     places: Places
     tap: BatchTap
-    angles: Angles
+    turns: Turns
     kernel: Kernel
     device: torch.device
     sights: Sights = field(init=False)
@@ -62,7 +62,8 @@ class Block:
     def __init__(self, packed: PackedLayer, index: int, batch: Batch, needed: int | None = None) -> None:
         self.packed, self.layer, self.attention = packed, packed.layer, packed.layer.attention
         self.index, self.batch, self.tap = index, batch, batch.tap
-        self.needed = None if self.tap.busy_in(index) else needed
+        self.watched = self.tap.busy_in(index)
+        self.needed = None if self.watched else needed
 
     def run(self, x: Tensor, keys: LayerKeys) -> tuple[Tensor, LayerKeys]:
         """Where the norms stand is the layout's choice; the sublayers are the same in all."""
@@ -83,32 +84,46 @@ class Block:
 
     def attend(self, x: Tensor, keys: LayerKeys) -> tuple[Tensor, LayerKeys]:
         """Projections → position → scores → pattern → head outputs → output projection."""
-        query, key, value = self.project(x)
-        query = self.at("query", self.qk_norm(query, self.packed.query_norm))
-        key = self.at("key", self.qk_norm(key, self.packed.key_norm))
-        value = self.at("value", value)
-        if self.attention.rope is not None:
-            cos, sin = self.batch.angles(self.attention.rope)
-            pairing = plain_of(self.attention.rope).pairing
-            query = self.at("query_pos", rotate(query, cos, sin, pairing))
-            key = self.at("key_pos", rotate(key, cos, sin, pairing))
+        turning, value = self.project(x)
+        turning, value = self.shown(turning), self.at("value", value)
+        query, key = self.positioned(turning)
         parts, keys = keys.extend(key, value, self.batch.places.query, self.attention.window)
         if self.needed is not None:
             query, self.batch = self.last_rows(query), self.batch.last(self.needed)
         head_out = self.at("head_out", self.mixed(query.transpose(1, 2), parts).transpose(1, 2))
         return linear(head_out.flatten(2), self.packed.out), keys
 
-    def project(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """[b q c] → query [b q h d], key and value [b q g d], in one product."""
+    def project(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """[b q c] → queries and keys [b q h+g d], values [b q g d], in one product."""
         a = self.attention
-        heads = linear(x, self.packed.qkv).unflatten(-1, (a.heads + 2 * a.kv_heads, a.head_width))
-        query, key, value = heads.split([a.heads, a.kv_heads, a.kv_heads], dim=2)
-        return query, key, value
+        heads = linear(x, self.packed.qkv).view(*x.shape[:2], a.heads + 2 * a.kv_heads, a.head_width)
+        turning, value = heads.split_with_sizes([a.heads + a.kv_heads, a.kv_heads], dim=2)
+        return turning, value
+
+    def shown(self, turning: Tensor) -> Tensor:
+        """Queries and keys [b q h+g d] after their norms and edits; where there are neither, they are not touched."""
+        if not self.watched and self.packed.query_norm is None:
+            return turning
+        query, key = self.apart(turning)
+        query = self.at("query", self.qk_norm(query, self.packed.query_norm))
+        key = self.at("key", self.qk_norm(key, self.packed.key_norm))
+        return torch.cat([query, key], dim=2)
+
+    def positioned(self, turning: Tensor) -> tuple[Tensor, Tensor]:
+        """Query [b q h d] and key [b q g d], turned by their position where the layer has RoPE."""
+        if self.attention.rope is None:
+            return self.apart(turning)
+        query, key = self.apart(rotate_heads(turning, self.batch.turns(self.attention.rope)))
+        return self.at("query_pos", query), self.at("key_pos", key)
+
+    def apart(self, turning: Tensor) -> tuple[Tensor, Tensor]:
+        query, key = turning.split_with_sizes([self.attention.heads, self.attention.kv_heads], dim=2)
+        return query, key
 
     def mixed(self, query: Tensor, parts: Sequence[Part]) -> Tensor:
         """head_out [b h q d] by the kernel that obeys this layer and shows what is watched."""
         sight = self.batch.sights.of(parts, self.attention.window)
-        seen = any(self.tap.watches(site, self.index) for site in ("scores", "pattern", "sink_mass"))
+        seen = self.watched and any(self.tap.watches(site, self.index) for site in ("scores", "pattern", "sink_mass"))
         fuse = self.batch.kernel is Kernel.SDPA and not seen and kernels.can_fuse(self.attention, parts)
         self.batch.kernels_used[self.index] = Kernel.SDPA if fuse else Kernel.PLAIN
         bias = kernels.distance_bias(self.attention, self.batch.places.query, parts)
@@ -195,7 +210,7 @@ class Block:
         return norm(x, self.packed.norms[role])
 
     def at(self, site: str, value: Tensor) -> Tensor:
-        if not self.tap.watches(site, self.index):
+        if not self.watched or not self.tap.watches(site, self.index):
             return value
         return self.tap.at(site, self.index, value, self.batch.places)
 
@@ -206,7 +221,7 @@ def hidden(x: Tensor, mlp: PackedMlp, spec: Mlp | Moe) -> Tensor:
     if isinstance(spec, Mlp) and not spec.gated:
         return activate(wide, spec.activation)
     gate, up = wide.chunk(2, dim=-1)
-    return activate(gate, spec.activation) * up
+    return activate(gate, spec.activation).mul_(up)  # a fresh tensor, so that nobody else loses it
 
 
 def route(router: Tensor, active: int, normalise: bool) -> Tensor:

@@ -18,15 +18,17 @@ from whybox.engine.fast.keys import NOWHERE, Alone, Beside, LayerKeys, padded
 from whybox.engine.fast.packed import Packed, StreamedLayers, linear, norm
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
+from whybox.engine.fast.turning import Turn
 from whybox.engine.gradient import Gradient
 from whybox.engine.memory import Need, Run, need, require_room
 from whybox.engine.read import Reading
 from whybox.engine.trace import Cache, Change, Choose, Draft, Key, LayerSlots, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, PromptError, UsageError
-from whybox.spec import Spec
+from whybox.spec import Rope, Spec
 
 Array = np.ndarray
 CHUNK = 4096
+STEP = 4  # tokens behind a cache that need less memory than what asking the machine for it takes time
 SCORE_SITES = ("scores", "pattern", "sink_mass")
 
 
@@ -80,7 +82,8 @@ class FastEngine:
         wishes, before = tuple(see), cache or self.fresh_cache(len(ids))
         if len(before.layers) != len(self.spec.layers):
             raise UsageError("a counterfactual of a sweep keeps no cache", "run it on its own: model.changed")
-        self.require_room(Run(len(ids), past=before.seen, tail=tail, see=wishes))
+        if len(ids) > STEP or not before.seen:
+            self.require_room(Run(len(ids), past=before.seen, tail=tail, see=wishes))
         with torch.inference_mode():
             trace = self._run(ids, Watch(wishes, tuple(edits)), before, tail)
             if not np.isfinite(trace.logits).all():
@@ -181,7 +184,7 @@ class FastEngine:
         tables = self._tables(length)
         places = Places(positions, positions, lengths)
         same = positions[:1] if (positions == positions[:1]).all() else positions
-        found: dict[object, tuple[Tensor, Tensor]] = {}
+        found: dict[Rope, Turn] = {}
         for rope in {layer.attention.rope for layer in self.spec.layers if layer.attention.rope is not None}:
             found[rope] = tables.at(rope, same)
         return Batch(places, tap, found.__getitem__, self.attention, self.packed.device)

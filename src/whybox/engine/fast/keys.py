@@ -60,8 +60,8 @@ class Alone:
         positions: Int[np.ndarray, "m q"],
         window: int | None,
     ) -> tuple[Sequence[Part], "Alone"]:
-        grown = self.slots.append(key[0].transpose(0, 1), value[0].transpose(0, 1), positions[0])
-        part = Part(grown.key[None], grown.value[None], grown.positions[None])
+        grown = self.slots.append(key.squeeze(0).transpose(0, 1), value.squeeze(0).transpose(0, 1), positions[0])
+        part = Part(grown.key.unsqueeze(0), grown.value.unsqueeze(0), grown.positions[None])
         return (part,), Alone(grown if window is None else grown.roll(window))
 
 

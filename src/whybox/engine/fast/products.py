@@ -97,7 +97,7 @@ def _product(x: Float[torch.Tensor, "*rows i"], w: Linear) -> Float[torch.Tensor
 
 def _int8(x: Float[torch.Tensor, "n i"], w: Int8) -> Float[torch.Tensor, "n o"]:
     """scale · (x · codesᵀ). Codes are exact in bfloat16, so both ways multiply by the same numbers."""
-    if len(x) <= FEW_ROWS and x.shape[-1] % LANES == 0:
+    if x.shape[0] <= FEW_ROWS and x.shape[1] % LANES == 0:
         return torch._weight_int8pack_mm(x, w.codes, w.scale)
     return F.linear(x, w.codes.to(x.dtype)).mul_(w.scale)
 
@@ -111,7 +111,7 @@ def _finished(
 ) -> Float[torch.Tensor, "*rows o"]:
     """With its bias, under the leading axes of x."""
     out = out if bias is None else out.add_(bias)
-    return out.view(*x.shape[:-1], out.shape[-1])
+    return out.view(x.shape[:-1] + out.shape[-1:])
 
 
 class _Product(torch.autograd.Function):  # type: ignore[misc]

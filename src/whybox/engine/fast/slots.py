@@ -60,12 +60,12 @@ class Slots:
     @property
     def key(self) -> Float[torch.Tensor, "g k d"]:
         """A view, not to be written."""
-        return self.storage.key[:, self.first : self.end]
+        return self.storage.key.narrow(1, self.first, self.count)
 
     @property
     def value(self) -> Float[torch.Tensor, "g k dv"]:
         """A view, not to be written."""
-        return self.storage.value[:, self.first : self.end]
+        return self.storage.value.narrow(1, self.first, self.count)
 
     @property
     def positions(self) -> Int[np.ndarray, "k"]:
@@ -90,8 +90,8 @@ class Slots:
         require_later(positions, self)
         home = self if self.storage.claim(self.end, count) else self._moved(count)
         place = slice(home.end, home.end + count)
-        home.storage.key[:, place] = key
-        home.storage.value[:, place] = value
+        home.storage.key.narrow(1, home.end, count).copy_(key)
+        home.storage.value.narrow(1, home.end, count).copy_(value)
         home.storage.positions[place] = positions
         return Slots(home.storage, home.first, home.count + count, int(positions[-1]) + 1, home.rolled)
 

@@ -60,6 +60,7 @@ class BatchTap:
         self.changed = [[False] * len(edits) for edits in self.edits]
         self._wanted = wanted(self.see, self.spec)
         self._edited = _by_site(self.edits, len(self.spec.layers))
+        self._busy = {layer for _, layer in (*self._wanted, *self._edited)}
         self._indices: dict[tuple[int, int, int, str], tuple[Places, Index]] = {}
 
     def watches(self, site: str, layer: int | None) -> bool:
@@ -67,7 +68,7 @@ class BatchTap:
 
     def busy_in(self, layer: int) -> bool:
         """Whether any site of a layer is watched."""
-        return self.strict or any(index == layer for _, index in (*self._wanted, *self._edited))
+        return self.strict or layer in self._busy
 
     def edits_at(self, site: str, layer: int | None) -> bool:
         return (site, layer) in self._edited

@@ -26,6 +26,10 @@ class Turn:
     sin: Float[torch.Tensor, "*rows 1 w"]
     pairing: Pairing
 
+    def rows(self, chosen: slice | Int[torch.Tensor, "*rows"]) -> "Turn":
+        """Those of some rows of a table [n 1 w]."""
+        return Turn(self.cos[chosen], self.sin[chosen], self.pairing)
+
 
 def turn(
     rope: Rope, positions: Int[np.ndarray, "*rows"], length: int, dtype: torch.dtype, device: torch.device
@@ -45,9 +49,10 @@ def rotate_heads(x: Float[torch.Tensor, "*rows h d"], by: Turn) -> Float[torch.T
     Query and key heads of a row can be turned in one go. Computed in the precision of the angles, rounded once.
     """
     width = by.cos.shape[-1]
-    flat = x[..., :width].to(by.cos.dtype)
-    turned = torch.addcmul(flat * by.cos, _swapped(flat, by.pairing), by.sin).to(x.dtype)
-    return turned if width == x.shape[-1] else torch.cat([turned, x[..., width:]], -1)
+    if width < x.shape[-1]:
+        return torch.cat([rotate_heads(x[..., :width], by), x[..., width:]], -1)
+    wide = x.to(by.cos.dtype)
+    return torch.addcmul(wide * by.cos, _swapped(wide, by.pairing), by.sin).to(x.dtype)
 
 
 def _paired(first: np.ndarray, second: np.ndarray, pairing: Pairing) -> np.ndarray:
