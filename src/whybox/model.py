@@ -20,6 +20,7 @@ from whybox.items.case import Case
 from whybox.items.instance import CaseInstance
 from whybox.library import Progress
 from whybox.spec import Spec
+from whybox.statistics.rows import AttentionWish, Segment
 from whybox.text import chat
 from whybox.text import join as joining
 from whybox.text import prompt as prompts
@@ -153,17 +154,23 @@ class Model:
         return chat.from_messages(self.tokenizer, turns, join=case.join)
 
     def run(
-        self, what: Promptable, see: Iterable[Wish] = (), edits: Sequence[Edit] = (), tail: int | None = None
+        self,
+        what: Promptable,
+        see: Iterable[Wish] = (),
+        edits: Sequence[Edit] = (),
+        tail: int | None = None,
+        statistics: bool | AttentionWish = False,
     ) -> Trace:
         """One pass over a prompt. see: sites to keep. tail: compute `final` and `logits` for the last rows only.
 
+        statistics: True for those of every layer's attention with a share for each segment of the prompt, or a wish.
         Raises PromptError for an empty prompt or one beyond the trained context (unless allow_long), SiteError for a
         site, layer or index that does not exist, NonFiniteError where NaN or Inf first appears.
         """
         prompt = self.prompt(what)
         self.require_fits(len(prompt.ids))
         require_places(edits, len(prompt.ids))
-        trace = self.engine.run(prompt.ids, see, edits, tail=tail)
+        trace = self.engine.run(prompt.ids, see, edits, tail=tail, statistics=_wish(statistics, prompt))
         return replace(trace, prompt=prompt, label=self.tokenizer.label)
 
     def require_fits(self, length: int) -> None:
@@ -252,6 +259,14 @@ class Model:
         length = len(change.text(trace.ids))
         self.require_fits(length)
         require_places(change.edits, length)
+
+
+def _wish(statistics: bool | AttentionWish, prompt: Prompt) -> AttentionWish | None:
+    """What to keep of attention: every token is in exactly one segment of the prompt, so its shares sum to 1."""
+    if isinstance(statistics, AttentionWish):
+        return statistics
+    segments = [Segment(segment.name, segment.start, segment.end) for segment in prompt.segments]
+    return AttentionWish.of_length(len(prompt), segments) if statistics else None
 
 
 def scored(trace: Trace, ids: Sequence[int], start: int) -> Scored:

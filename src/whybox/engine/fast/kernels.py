@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import assert_never
 
 import numpy as np
 import torch
@@ -16,12 +17,20 @@ from torch import Tensor
 from torch.nn import functional
 
 from whybox.engine.fast.keys import Part
+from whybox.engine.fast.tiled import ROWS, Places
 from whybox.spec import Attention
+
+TILED_FROM = 1024
+"""Keys from which tiles are quicker on a CPU than torch's fused product in bfloat16."""
 
 
 class Kernel(StrEnum):
-    """How attention is computed. Only `plain` makes scores and patterns that can be seen and changed."""
+    """How attention is computed. Only `plain` makes scores and patterns that can be seen and changed.
 
+    auto: what is quickest for the rows and keys at hand.
+    """
+
+    AUTO = "auto"
     PLAIN = "plain"
     TILED = "tiled"
     SDPA = "sdpa"
@@ -51,6 +60,16 @@ class Sight:
             return False
         near = self.window is None or int((self.query[:, -1] - self.query[:, 0]).max()) < self.window
         return near and bool((np.diff(self.query, axis=1) > 0).all())
+
+    @cached_property
+    def places(self) -> Places | None:
+        """One row of rising positions, where all sequences of the batch have the same in one part; else None."""
+        if len(self.key) != 1 or len(self.key[0]) != len(self.query):
+            return None
+        plain = all(
+            (places == places[:1]).all() and (np.diff(places[0]) >= 0).all() for places in (self.query, *self.key)
+        )
+        return Places(self.query[0], self.key[0][0]) if plain else None
 
     @cached_property
     def mask(self) -> Bool[Tensor, "n q k"] | None:
@@ -87,6 +106,38 @@ class Sights:
 
 def _same(before: Sequence[np.ndarray], after: Sequence[np.ndarray]) -> bool:
     return len(before) == len(after) and all(a is b or np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+
+
+def chosen(asked: Kernel, spec: Attention, sight: Sight, dtype: torch.dtype) -> Kernel:
+    """The kernel that runs: the one asked for where it obeys this layer's settings, else plain."""
+    match asked:
+        case Kernel.AUTO:
+            return chosen(_quickest(spec, sight, dtype), spec, sight, dtype)
+        case Kernel.TILED:
+            return Kernel.PLAIN if sight.places is None else Kernel.TILED
+        case Kernel.SDPA:
+            return Kernel.SDPA if can_fuse(spec, sight) else Kernel.PLAIN
+        case Kernel.PLAIN:
+            return Kernel.PLAIN
+        case _:
+            assert_never(asked)
+
+
+def described(asked: Kernel, dtype: torch.dtype, device: str) -> str:
+    """In words, what was asked for."""
+    if asked is not Kernel.AUTO:
+        return f"{asked.value} attention on {device}"
+    tiled = f", tiled from {TILED_FROM:,} keys on" if device == "cpu" and dtype is torch.bfloat16 else ""
+    return f"sdpa attention on {device}{tiled}"
+
+
+def _quickest(spec: Attention, sight: Sight, dtype: torch.dtype) -> Kernel:
+    """Tiled where the fused product is slower, or knows nothing of this layer and a pattern would be large."""
+    rows, keys = sight.query.shape[1], sight.key[0].shape[1]
+    if sight.device.type != "cpu" or rows < ROWS or sight.places is None:
+        return Kernel.SDPA
+    slow = dtype is torch.bfloat16 or not can_fuse(spec, sight)
+    return Kernel.TILED if slow and keys >= TILED_FROM else Kernel.SDPA
 
 
 def scores(query: Float[Tensor, "b h q d"], parts: Sequence[Part], spec: Attention) -> Float[Tensor, "b h q k"]:
@@ -155,9 +206,9 @@ def softmax(
     return pattern.masked_fill(~visible.any(dim=-1)[:, None, :, None], 0), None
 
 
-def can_fuse(spec: Attention, parts: Sequence[Part]) -> bool:
+def can_fuse(spec: Attention, sight: Sight) -> bool:
     """Whether torch's fused attention obeys this layer's settings: it knows no cap and no sinks, and one part only."""
-    return spec.cap is None and not spec.sinks and len(parts) == 1
+    return spec.cap is None and not spec.sinks and len(sight.key) == 1
 
 
 def fused(

@@ -38,10 +38,18 @@ class Survey:
     belongs: Float[torch.Tensor, "p c s"]
     pool: int  # neighbouring columns that always share a block of the map: a chunk, or a single one
     block: Int[torch.Tensor, "_"]
+    dtype: torch.dtype  # of the weights
     near: dict[tuple[bytes, bytes], Float[torch.Tensor, "m c w"]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, places: Places, window: int | None, wish: AttentionWish, device: torch.device) -> "Survey":
+    def of(
+        cls,
+        places: Places,
+        window: int | None,
+        wish: AttentionWish,
+        device: torch.device,
+        dtype: torch.dtype = torch.float32,
+    ) -> "Survey":
         """Raises UsageError where more of the heaviest keys are asked than a chunk holds."""
         if wish.top > CHUNK:
             raise UsageError(f"expected at most {CHUNK} of the heaviest keys, found {wish.top}")
@@ -56,14 +64,15 @@ class Survey:
             window=window,
             wish=wish,
             columns=columns,
-            key_pos=_floats(columns, device),
-            query_pos=_floats(places.query, device),
+            key_pos=_floats(columns, device, dtype),
+            query_pos=_floats(places.query, device, dtype),
             loud=loud_from(_seen(places, window)).astype(np.float32),
-            inside=_floats(whole, device),
+            inside=_floats(whole, device, dtype),
             cut=cut,
-            belongs=_floats(by_chunk[cut] & ~whole[cut][:, None], device),
+            belongs=_floats(by_chunk[cut] & ~whole[cut][:, None], device, dtype),
             pool=pool,
             block=torch.tensor(block, device=device),
+            dtype=dtype,
         )
 
     def near_masks(self, tile: Tile) -> tuple[int, Float[torch.Tensor, "m c w"]]:
@@ -74,7 +83,7 @@ class Survey:
         if pair not in self.near:
             back = query[:, None] - key[None, first:]
             masks = [back == 0, back == 1, *((back >= 0) & (back <= within) for within in WINDOWS)]
-            self.near[pair] = _floats(np.stack(masks, axis=-1), self.key_pos.device)
+            self.near[pair] = _floats(np.stack(masks, axis=-1), self.key_pos.device, self.dtype)
         return first, self.near[pair]
 
 
@@ -86,15 +95,15 @@ class Collector:
         rows, columns = len(survey.places.query), len(survey.columns)
         self._first_block = int(survey.places.query[0] // survey.wish.block)
         side = int(survey.places.query[-1] // survey.wish.block) - self._first_block + 1
-        device = survey.key_pos.device
-        self._by_row = torch.zeros(4, heads, rows, device=device)  # entropy, sink, sink mass, distance
-        self._near = torch.zeros(heads, rows, 2 + len(WINDOWS), device=device)
-        self._shares = torch.zeros(heads, rows, len(survey.wish.segments), device=device)
+        zeros = survey.key_pos.new_zeros
+        self._by_row = zeros(4, heads, rows)  # entropy, sink, sink mass, distance
+        self._near = zeros(heads, rows, 2 + len(WINDOWS))
+        self._shares = zeros(heads, rows, len(survey.wish.segments))
         self._top_keys = np.full((heads, rows, survey.wish.top), -1, np.int32)
-        self._top_weights = np.zeros((heads, rows, survey.wish.top), np.float32)
-        self._received = torch.zeros(heads, columns, device=device)
+        self._top_weights = np.zeros((heads, rows, survey.wish.top), self._by_row.cpu().numpy().dtype)
+        self._received = zeros(heads, columns)
         self._stripes = np.zeros((heads, columns), np.int32)
-        self._map = torch.zeros(heads, side, int(survey.block.max()) + 1, device=device)
+        self._map = zeros(heads, side, int(survey.block.max()) + 1)
 
     def __call__(self, step: Step) -> None:
         scale = step.total.clamp(min=_SMALLEST).reciprocal_()
@@ -106,7 +115,7 @@ class Collector:
         self._entropy(step, scale)
 
     def rows(self) -> AttentionRows:
-        """The record, in float32."""
+        """The record."""
         survey, keys = self._survey, len(self._survey.places.key)
         entropy, sink, sink_mass, distance = self._by_row.cpu().numpy()
         near = self._near.cpu().numpy()
@@ -178,7 +187,7 @@ class Collector:
         """What the keys received from the rows of each block of the map that the tile touches."""
         blocks = self._survey.places.query[step.tile.rows] // self._survey.wish.block - self._first_block
         touched = np.arange(blocks[0], blocks[-1] + 1)
-        rows = _floats(touched[:, None] == blocks[None, :], scale.device)
+        rows = _floats(touched[:, None] == blocks[None, :], scale.device, scale.dtype)
         received = torch.bmm(rows * scale.transpose(1, 2), step.weights)
         self._received[step.heads, step.tile.keys] += received.sum(dim=1)
         pool, pooled = self._survey.pool, slice(step.tile.keys.start, step.tile.keys.stop, self._survey.pool)
@@ -225,7 +234,7 @@ def _largest(
 ) -> tuple[Float[np.ndarray, "m {count}"], Int[np.ndarray, "m {count}"]]:
     """Rows of unlike lengths that follow each other, each cut to its `count` largest; filled up with 0."""
     filled = np.arange(max(count, lengths.max())) < lengths[:, None]
-    table, places = np.zeros(filled.shape, np.float32), np.zeros(filled.shape, np.int64)
+    table, places = np.zeros(filled.shape, values.dtype), np.zeros(filled.shape, np.int64)
     table[filled], places[filled] = values, columns
     rows, order = np.arange(len(table))[:, None], np.argsort(-table, axis=-1)[:, :count]
     return table[rows, order], places[rows, order]
@@ -255,5 +264,5 @@ def _askers(places: Places, window: int | None) -> Int[np.ndarray, "k"]:
     return np.cumsum(edges)[:-1]
 
 
-def _floats(values: np.ndarray, device: torch.device) -> Float[torch.Tensor, "..."]:
-    return torch.tensor(values, dtype=torch.float32, device=device)
+def _floats(values: np.ndarray, device: torch.device, dtype: torch.dtype) -> Float[torch.Tensor, "..."]:
+    return torch.tensor(values, dtype=dtype, device=device)
