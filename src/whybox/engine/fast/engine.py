@@ -69,7 +69,7 @@ class FastEngine:
 
     @property
     def kernel(self) -> str:
-        return kernels.described(self.attention, self.packed.precision.compute, self.packed.device.type)
+        return kernels.described(self.attention, self.packed.device.type)
 
     def run(
         self,

@@ -18,10 +18,14 @@ from torch.nn import functional
 
 from whybox.engine.fast.keys import Part
 from whybox.engine.fast.tiled import ROWS, Places
+from whybox.engine.fast.tiled import sight as reach
 from whybox.spec import Attention
 
-TILED_FROM = 1024
-"""Keys from which tiles are quicker on a CPU than torch's fused product in bfloat16."""
+TILED_FROM = 256  # keys: with fewer, tiles are too small to be worth their calls
+TILED_PRICE = {torch.bfloat16: 0.55}
+"""Seconds that a visible pair costs in tiles, over what it costs in torch's fused product, on a CPU with AVX-512 …"""
+OTHER_PRICE = 1.25
+"""… and in other types. The fused product pays for hidden pairs as well, except those of a triangle."""
 
 
 class Kernel(StrEnum):
@@ -70,6 +74,13 @@ class Sight:
             (places == places[:1]).all() and (np.diff(places[0]) >= 0).all() for places in (self.query, *self.key)
         )
         return Places(self.query[0], self.key[0][0]) if plain else None
+
+    @cached_property
+    def visible(self) -> int:
+        """Pairs of a query and a key that it sees, where all sequences have the same places."""
+        assert self.places is not None
+        end, oldest = reach(self.places.query, self.places.key, self.window)
+        return int((end - oldest).sum())
 
     @cached_property
     def mask(self) -> Bool[Tensor, "n q k"] | None:
@@ -123,21 +134,23 @@ def chosen(asked: Kernel, spec: Attention, sight: Sight, dtype: torch.dtype) -> 
             assert_never(asked)
 
 
-def described(asked: Kernel, dtype: torch.dtype, device: str) -> str:
+def described(asked: Kernel, device: str) -> str:
     """In words, what was asked for."""
     if asked is not Kernel.AUTO:
         return f"{asked.value} attention on {device}"
-    tiled = f", tiled from {TILED_FROM:,} keys on" if device == "cpu" and dtype is torch.bfloat16 else ""
-    return f"sdpa attention on {device}{tiled}"
+    return f"sdpa attention on {device}" + (", tiled where that is quicker" if device == "cpu" else "")
 
 
 def _quickest(spec: Attention, sight: Sight, dtype: torch.dtype) -> Kernel:
-    """Tiled where the fused product is slower, or knows nothing of this layer and a pattern would be large."""
+    """By the prices; and tiled where anything else would hold numbers for every pair."""
     rows, keys = sight.query.shape[1], sight.key[0].shape[1]
-    if sight.device.type != "cpu" or rows < ROWS or sight.places is None:
+    if sight.device.type != "cpu" or rows < ROWS or keys < TILED_FROM or sight.places is None:
         return Kernel.SDPA
-    slow = dtype is torch.bfloat16 or not can_fuse(spec, sight)
-    return Kernel.TILED if slow and keys >= TILED_FROM else Kernel.SDPA
+    if not can_fuse(spec, sight) or spec.alibi is not None:
+        return Kernel.TILED
+    computed = sight.visible if sight.triangle else rows * keys
+    cheaper = sight.visible * TILED_PRICE.get(dtype, OTHER_PRICE) < computed
+    return Kernel.TILED if cheaper else Kernel.SDPA
 
 
 def scores(query: Float[Tensor, "b h q d"], parts: Sequence[Part], spec: Attention) -> Float[Tensor, "b h q k"]:
