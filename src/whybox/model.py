@@ -12,6 +12,7 @@ from whybox.engine import choice
 from whybox.engine.choice import NUMPY, Way
 from whybox.engine.counterfactual import Swept, fresh_run, sweep
 from whybox.engine.edit import Edit, require_places
+from whybox.engine.one_head import pattern_of
 from whybox.engine.sampling import GREEDY, Decoding, choose
 from whybox.engine.trace import Change, Engine, Trace, Wish, log_softmax
 from whybox.errors import PromptError
@@ -112,8 +113,8 @@ class Model:
         """The same weights run another way; what is left out stays as it is.
 
         precision, engine: as in `open_model`. cache: whether writing keeps keys and values, or computes the whole text
-        at each step. chunk: most tokens at once. batch: rows of the batch that a prompt is one of. kernel: plain |
-        tiled | sdpa. Raises UsageError for what the engine cannot do.
+        at each step. chunk: most tokens at once. batch: rows of the batch that a prompt is one of. kernel: auto |
+        plain | tiled | sdpa. Raises UsageError for what the engine cannot do.
         """
         own = self.way
         way = replace(
@@ -172,6 +173,14 @@ class Model:
         require_places(edits, len(prompt.ids))
         trace = self.engine.run(prompt.ids, see, edits, tail=tail, statistics=_wish(statistics, prompt))
         return replace(trace, prompt=prompt, label=self.tokenizer.label)
+
+    def pattern(self, trace: Trace, layer: int, head: int) -> Array:
+        """One head's whole pattern [q k] of a run that kept none: made again, without a store for all heads.
+
+        Costs one run of the prompt (nothing where the trace kept `query_pos` and `key_pos`). SiteError for a layer or
+        head that does not exist, and for a run that began behind a cache.
+        """
+        return pattern_of(self.engine, self.weights, trace, layer, head)
 
     def require_fits(self, length: int) -> None:
         """PromptError for no token at all, and for more than the trained context (unless allow_long)."""

@@ -112,7 +112,8 @@ class FastEngine:
 
     def require_room(self, run: Run) -> None:
         """CapacityError before anything is computed, when it would not fit in memory."""
-        plain = self.attention is Kernel.PLAIN or any(site in SCORE_SITES for site, _ in wanted(run.see, self.spec))
+        seen = any(site in SCORE_SITES for site, _ in wanted(run.see, self.spec))
+        plain = seen or kernels.holds_scores(self.attention, self.spec)
         each = self.packed.precision.compute.itemsize
         passing = self.packed.layers.passing if isinstance(self.packed.layers, StreamedLayers) else 0
         counted = replace(

@@ -19,7 +19,7 @@ from torch.nn import functional
 from whybox.engine.fast.keys import Part
 from whybox.engine.fast.tiled import ROWS, Places
 from whybox.engine.fast.tiled import sight as reach
-from whybox.spec import Attention
+from whybox.spec import Attention, Spec
 
 TILED_FROM = 256  # keys: with fewer, tiles are too small to be worth their calls
 TILED_PRICE = {torch.bfloat16: 0.55}
@@ -217,6 +217,12 @@ def softmax(
     if visible is None:
         return pattern, None
     return pattern.masked_fill(~visible.any(dim=-1)[:, None, :, None], 0), None
+
+
+def holds_scores(asked: Kernel, spec: Spec) -> bool:
+    """Whether a long run holds the scores of a layer: in plain attention, and where the fused product knows no way."""
+    fusable = all(layer.attention.cap is None and not layer.attention.sinks for layer in spec.layers)
+    return asked is Kernel.PLAIN or (asked is Kernel.SDPA and not fusable)
 
 
 def can_fuse(spec: Attention, sight: Sight) -> bool:
