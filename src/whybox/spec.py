@@ -200,3 +200,8 @@ class Spec:
     logit_scale: float = 1.0
     logit_cap: float | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def length_dependent(self) -> bool:
+        """Whether RoPE's frequencies depend on the length of the whole run."""
+        return any(isinstance(layer.attention.rope, NtkRope | LongRope) for layer in self.layers)

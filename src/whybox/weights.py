@@ -254,8 +254,8 @@ def _transformed(file: WeightFile, piece: _Piece, stored: Array, shapes: Shapes)
 
 
 def in_precision(weights: Weights, dtype: type[np.floating]) -> Weights:
-    """The same parameters in another precision: float64 measures what float32 rounds away, and goes back exactly."""
-    return weights.cast(np.dtype(dtype))
+    """The same parameters in another precision, as they are where they have it: float64 holds every float32."""
+    return weights if weights.dtype == dtype else weights.cast(np.dtype(dtype))
 
 
 # Decoded as they are used

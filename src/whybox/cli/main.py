@@ -8,7 +8,7 @@ from typer.core import TyperGroup
 import whybox
 from whybox.cli.models import models
 from whybox.cli.next import next_
-from whybox.cli.outcome import exit_codes, utf8_streams
+from whybox.cli.outcome import exit_codes, leave, utf8_streams
 from whybox.cli.pull import pull
 from whybox.cli.why import why
 
@@ -55,4 +55,7 @@ def options(version: Version = False) -> None:
 def main() -> None:
     """The entry point of the `whybox` command."""
     utf8_streams()
-    app(prog_name="whybox")
+    try:
+        app(prog_name="whybox")
+    except SystemExit as ended:
+        leave(ended)

@@ -6,7 +6,6 @@ Every site passes through the tap. Where nobody watches scores or pattern, a fus
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import rms_norm
@@ -44,6 +43,7 @@ class Batch:
     sights: Sights = field(init=False)
     kernels_used: dict[int, Kernel] = field(default_factory=dict)
     surveys: dict[tiled.Places, Survey] = field(default_factory=dict)
+    key_places: dict[Sight, Places] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.sights = Sights(self.places.query, self.device)
@@ -52,7 +52,7 @@ class Batch:
         """The same pass, for its last rows alone."""
         query = self.places.query[:, -rows:]
         lengths = [max(length - self.places.query.shape[1] + rows, 0) for length in self.places.lengths]
-        narrowed = replace(self, places=Places(query, query, lengths))
+        narrowed = replace(self, places=Places(query, query, lengths), key_places={})
         narrowed.kernels_used = self.kernels_used
         return narrowed
 
@@ -150,7 +150,7 @@ class Block:
         """scores (scaled, capped, ALiBi) → edits and cuts → mask → softmax."""
         s = kernels.scores(query, parts, self.attention)
         s = s if bias is None else s + bias
-        places = self._places_with_keys(parts)
+        places = self._places_with_keys(sight)
         if self.tap.watches("scores", self.index):
             s = self.tap.at("scores", self.index, s, places, _shown(sight))
             self.require_something_seen(s, sight)
@@ -163,11 +163,12 @@ class Block:
             self.tap.records[self.index] = _rows_of(pattern, mass, self.tap.statistics, sight, places)
         return pattern
 
-    def _places_with_keys(self, parts: Sequence[Part]) -> Places:
+    def _places_with_keys(self, sight: Sight) -> Places:
         """The axis k of scores and pattern: all that can be looked at, part after part."""
-        mine = self.batch.places
-        each = [np.broadcast_to(part.positions, (len(mine.query), part.positions.shape[1])) for part in parts]
-        return Places(mine.query, np.concatenate(each, axis=1), mine.lengths)
+        known, mine = self.batch.key_places, self.batch.places
+        if sight not in known:
+            known[sight] = Places(mine.query, kernels.beside(sight.key), mine.lengths)
+        return known[sight]
 
     def require_something_seen(self, s: Tensor, sight: Sight) -> None:
         """A cut that leaves a row without any key is refused: the row would be undefined."""
@@ -178,7 +179,7 @@ class Block:
         if bool(blind.any()):
             row, head, query = (int(i) for i in torch.nonzero(blind)[0])
             raise SiteError(
-                f"the cut leaves query {self.batch.places.query[row, query]} of layer {self.index}, head {head} "
+                f"the cut leaves query {self.batch.places.of(row)['q'][query]} of layer {self.index}, head {head} "
                 "with no key to see",
                 "leave at least one key, or ablate the head instead",
             )

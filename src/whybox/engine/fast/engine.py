@@ -10,7 +10,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from whybox.engine import machine
-from whybox.engine.counterfactual import fresh_runs
 from whybox.engine.edit import Edit, portion, site_axes
 from whybox.engine.fast import kernels, slots
 from whybox.engine.fast.angles import AngleTables
@@ -23,7 +22,7 @@ from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.memory import Run, need, require_room
 from whybox.engine.trace import Cache, Change, Key, LayerSlots, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, PromptError, UsageError
-from whybox.spec import LongRope, NtkRope, Spec
+from whybox.spec import Spec
 from whybox.statistics.rows import AttentionRows, AttentionWish
 from whybox.statistics.rows import joined as joined_rows
 
@@ -82,6 +81,8 @@ class FastEngine:
     ) -> Trace:
         """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site."""
         wishes, before = tuple(see), cache or self.fresh_cache(len(ids))
+        if len(before.layers) != len(self.spec.layers):
+            raise UsageError("a counterfactual of a sweep keeps no cache", "run it on its own: model.changed")
         numbers = 0 if statistics is None else statistics.numbers(len(ids))
         self.require_room(Run(len(ids), past=before.seen, tail=tail, see=wishes, statistics=numbers))
         with torch.inference_mode():
@@ -107,8 +108,10 @@ class FastEngine:
     def counterfactuals(
         self, base: Trace, changes: Sequence[Change], see: Iterable[Wish] = ()
     ) -> Iterator[tuple[int, Trace]]:
-        """(index, trace) of each change, in any order."""
-        return fresh_runs(self, base, changes, see)
+        """(index, trace) of each change, batch by batch: only what a change can alter is computed."""
+        from whybox.engine.fast.sweep import counterfactuals
+
+        return counterfactuals(self, base, changes, see)
 
     def require_room(self, run: Run) -> None:
         """CapacityError before anything is computed, when it would not fit in memory."""
@@ -176,8 +179,7 @@ class FastEngine:
         return Batch(places, tap, found.__getitem__, self.attention, self.packed.device)
 
     def _tables(self, length: int) -> AngleTables:
-        ropes = (layer.attention.rope for layer in self.spec.layers)
-        key = length if any(isinstance(rope, NtkRope | LongRope) for rope in ropes) else None
+        key = length if self.spec.length_dependent else None
         if key not in self._angles:
             dtype = torch.promote_types(self.packed.precision.compute, torch.float32)
             self._angles[key] = AngleTables(length, dtype, self.packed.device)
@@ -236,6 +238,8 @@ class FastEngine:
 
     def kernel_of(self, batch: Batch) -> str:
         """In words, which kernel ran where."""
+        if not batch.kernels_used:
+            return self.kernel
         (most, _), *others = Counter(batch.kernels_used.values()).most_common()
         layers = {kernel: sorted(i for i, used in batch.kernels_used.items() if used is kernel) for kernel, _ in others}
         where = "".join(f", {kernel.value} in layers {', '.join(map(str, layers[kernel]))}" for kernel in layers)

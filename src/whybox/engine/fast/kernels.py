@@ -44,8 +44,8 @@ class Kernel(StrEnum):
 class Sight:
     """Which keys the rows of a pass can see: a predicate on positions, made a mask only where one is asked for."""
 
-    query: Int[np.ndarray, "b q"]
-    key: tuple[Int[np.ndarray, "n k"], ...]
+    query: Int[np.ndarray, "n q"]
+    key: tuple[Int[np.ndarray, "_m _k"], ...]
     window: int | None
     device: torch.device
 
@@ -90,20 +90,28 @@ class Sight:
         if self.triangle:
             rows = self.query.shape[1]
             return torch.ones(1, rows, rows, dtype=torch.bool, device=self.device).tril()
-        seen = np.concatenate([self._part(part) for part in self.key], axis=-1)
+        each = [self._part(part) for part in self.key]
+        rows = max(map(len, each))
+        seen = np.concatenate([np.broadcast_to(part, (rows, *part.shape[1:])) for part in each], axis=-1)
         return torch.from_numpy(seen).to(self.device)
 
-    def _part(self, key: Int[np.ndarray, "n k"]) -> Bool[np.ndarray, "b q k"]:
-        query, key = self.query[:, :, None], np.broadcast_to(key, (len(self.query), key.shape[1]))[:, None, :]
-        seen: Bool[np.ndarray, "b q k"] = key <= query
+    def _part(self, key: Int[np.ndarray, "m k"]) -> Bool[np.ndarray, "n q k"]:
+        query, key = self.query[:, :, None], key[:, None, :]
+        seen: Bool[np.ndarray, "n q k"] = key <= query
         return seen if self.window is None else seen & (key > query - self.window)
+
+
+def beside(parts: Sequence[Int[np.ndarray, "_m _k"]]) -> Int[np.ndarray, "m k"]:
+    """The positions of several parts as one axis k; what all rows share is repeated only where others differ."""
+    rows = max(map(len, parts))
+    return np.concatenate([np.broadcast_to(part, (rows, part.shape[1])) for part in parts], axis=1)
 
 
 @dataclass
 class Sights:
     """The sights of one pass; layers that look at the same places share one."""
 
-    query: Int[np.ndarray, "b q"]
+    query: Int[np.ndarray, "n q"]
     device: torch.device
     _known: dict[int | None, Sight] = field(default_factory=dict)
 
@@ -192,15 +200,14 @@ def _mixed(pattern: Float[Tensor, "b h q k"], value: Float[Tensor, "n g k dv"]) 
 
 
 def distance_bias(
-    spec: Attention, query: Int[np.ndarray, "b q"], parts: Sequence[Part]
-) -> Float[Tensor, "b h q k"] | None:
+    spec: Attention, query: Int[np.ndarray, "n q"], parts: Sequence[Part]
+) -> Float[Tensor, "n h q k"] | None:
     """ALiBi: −slope · |query position − key position|, in float32 at least."""
     if spec.alibi is None:
         return None
     dtype, device = torch.promote_types(parts[0].key.dtype, torch.float32), parts[0].key.device
     slopes = torch.tensor(spec.alibi, dtype=dtype, device=device)[:, None, None]
-    each = [np.broadcast_to(part.positions, (len(query), part.positions.shape[1])) for part in parts]
-    distance = np.abs(query[:, :, None] - np.concatenate(each, axis=1)[:, None, :])
+    distance = np.abs(query[:, :, None] - beside([part.positions for part in parts])[:, None, :])
     return -slopes * torch.from_numpy(distance).to(device, dtype)[:, None]
 
 

@@ -19,11 +19,11 @@ NOWHERE = 2**60
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Keys and values with positions [n k]; n is the batch, or 1 where all rows share them."""
+    """Keys and values with their positions; n is the batch, or 1 where all rows share them, and so is m."""
 
     key: Float[torch.Tensor, "n g k d"]
     value: Float[torch.Tensor, "n g k dv"]
-    positions: Int[np.ndarray, "n k"]
+    positions: Int[np.ndarray, "m k"]
 
 
 @runtime_checkable
@@ -34,7 +34,7 @@ class LayerKeys(Protocol):
         self,
         key: Float[torch.Tensor, "b q g d"],
         value: Float[torch.Tensor, "b q g dv"],
-        positions: Int[np.ndarray, "b q"],
+        positions: Int[np.ndarray, "m q"],
         window: int | None,
     ) -> tuple[Sequence[Part], "LayerKeys"]: ...
 
@@ -49,7 +49,7 @@ class Alone:
         self,
         key: Float[torch.Tensor, "b q g d"],
         value: Float[torch.Tensor, "b q g dv"],
-        positions: Int[np.ndarray, "b q"],
+        positions: Int[np.ndarray, "m q"],
         window: int | None,
     ) -> tuple[Sequence[Part], "Alone"]:
         grown = self.slots.append(key[0].transpose(0, 1), value[0].transpose(0, 1), positions[0])
@@ -68,7 +68,7 @@ class Behind:
         self,
         key: Float[torch.Tensor, "b q g d"],
         value: Float[torch.Tensor, "b q g dv"],
-        positions: Int[np.ndarray, "b q"],
+        positions: Int[np.ndarray, "m q"],
         window: int | None,
     ) -> tuple[Sequence[Part], "Behind"]:
         own = _joined(self.own, Part(key.transpose(1, 2), value.transpose(1, 2), positions))

@@ -95,6 +95,8 @@ class BatchTap:
         value = value.clone()
         axes = site_axes(site, None if layer is None else self.spec.layers[layer].mlp)
         for row, number in self._edited[site, layer]:
+            if row >= len(value):  # joins in a later layer
+                continue
             edit = self.edits[row][number]
             index = self._index(row, number, axes, value.shape[1:], places)
             if index is None:
@@ -115,7 +117,7 @@ class BatchTap:
 
     def _keep(self, site: str, layer: int | None, value: Tensor, places: Places) -> None:
         axes = site_axes(site, None if layer is None else self.spec.layers[layer].mlp)
-        for row, kept in enumerate(self.kept):
+        for row, kept in enumerate(self.kept[: len(value)]):
             length = places.lengths[row]
             cut = value[row].narrow(axes.index("q"), 0, length) if "q" in axes else value[row][:length]
             kept_as = cut.dtype if cut.dtype is torch.float64 else torch.float32
