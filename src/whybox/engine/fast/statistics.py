@@ -139,7 +139,7 @@ class Collector:
             local=near[..., 2:],
             distance=distance,
             top_keys=top_keys,
-            top_weights=self._top_weights[..., : survey.wish.top].cpu().numpy(),
+            top_weights=self._top_weights[..., : survey.wish.top].contiguous().cpu().numpy(),
             received=self._received[:, :keys].cpu().numpy(),
             stripes=stripes[:, :keys],
             map_total=self._map.cpu().numpy(),
