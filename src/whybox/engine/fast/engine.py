@@ -94,15 +94,16 @@ class FastEngine:
     def _run(self, ids: Sequence[int], watch: Watch, cache: Cache, tail: int | None) -> Trace:
         """Chunk by chunk, so that memory follows the chunk."""
         size = len(ids) if needs_one_piece(watch, cache, self.spec) else self.chunk
-        whole, pieces, records = range(cache.seen, cache.seen + len(ids)), [], []
+        whole, pieces = range(cache.seen, cache.seen + len(ids)), []
+        records: dict[int, AttentionRows] = {}
         for part in chunks(whole, max(size, 1)):
             edits = tuple(portion(edit, whole, part, self.spec) for edit in watch.edits)
             tap = BatchTap(self.spec, watch.see, (edits,), statistics=watch.statistics)
             read = max(min(part.stop - whole.stop + (tail or len(ids)), len(part)), 0)
             pieces.append(self._pass(ids[part.start - whole.start : part.stop - whole.start], tap, cache, read))
             cache = pieces[-1].cache
-            records.append(tap.records)
-        statistics = None if watch.statistics is None else one_record(records)
+            extend(records, tap.records)
+        statistics = None if watch.statistics is None else tuple(records[layer] for layer in sorted(records))
         return replace(joined(pieces), edits=watch.edits, statistics=statistics)
 
     def counterfactuals(
@@ -286,9 +287,11 @@ def joined(pieces: Sequence[Trace]) -> Trace:
     )
 
 
-def one_record(chunks: Sequence[dict[int, AttentionRows]]) -> tuple[AttentionRows, ...]:
-    """Each layer's record over all chunks; those of the chunks are let go, layer by layer."""
-    return tuple(joined_rows([chunk.pop(layer) for chunk in chunks]) for layer in sorted(chunks[0]))
+def extend(records: dict[int, AttentionRows], chunk: dict[int, AttentionRows]) -> None:
+    """Each layer's record with the next chunk behind it; those of the chunk are let go, layer by layer."""
+    for layer in sorted(chunk):
+        rows = chunk.pop(layer)
+        records[layer] = joined_rows([records[layer], rows]) if layer in records else rows
 
 
 def needs_one_piece(watch: Watch, cache: Cache, spec: Spec) -> bool:
