@@ -13,6 +13,7 @@ from whybox.engine.choice import NUMPY, Way
 from whybox.engine.counterfactual import Swept, fresh_run, sweep
 from whybox.engine.edit import Edit, require_places
 from whybox.engine.gradient import Gradient
+from whybox.engine.one_head import pattern_of
 from whybox.engine.read import Reading
 from whybox.engine.sampling import GREEDY, Decoding, choose
 from whybox.engine.trace import Change, Draft, Engine, Trace, Wish, log_softmax
@@ -23,6 +24,7 @@ from whybox.items.case import Case
 from whybox.items.instance import CaseInstance
 from whybox.library import Progress
 from whybox.spec import Spec
+from whybox.statistics.rows import AttentionWish, Segment
 from whybox.text import chat
 from whybox.text import join as joining
 from whybox.text import prompt as prompts
@@ -114,8 +116,8 @@ class Model:
         """The same weights run another way; what is left out stays as it is.
 
         precision, engine: as in `open_model`. cache: whether writing keeps keys and values, or computes the whole text
-        at each step. chunk: most tokens at once. batch: rows of the batch that a prompt is one of. kernel: plain |
-        tiled | sdpa. Raises UsageError for what the engine cannot do.
+        at each step. chunk: most tokens at once. batch: rows of the batch that a prompt is one of. kernel: auto |
+        plain | tiled | sdpa. Raises UsageError for what the engine cannot do.
         """
         own = self.way
         way = replace(
@@ -156,18 +158,32 @@ class Model:
         return chat.from_messages(self.tokenizer, turns, join=case.join)
 
     def run(
-        self, what: Promptable, see: Iterable[Wish] = (), edits: Sequence[Edit] = (), tail: int | None = None
+        self,
+        what: Promptable,
+        see: Iterable[Wish] = (),
+        edits: Sequence[Edit] = (),
+        tail: int | None = None,
+        statistics: bool | AttentionWish = False,
     ) -> Trace:
         """One pass over a prompt. see: sites to keep. tail: compute `final` and `logits` for the last rows only.
 
+        statistics: True for those of every layer's attention with a share for each segment of the prompt, or a wish.
         Raises PromptError for an empty prompt or one beyond the trained context (unless allow_long), SiteError for a
         site, layer or index that does not exist, NonFiniteError where NaN or Inf first appears.
         """
         prompt = self.prompt(what)
         self.require_fits(len(prompt.ids))
         require_places(edits, len(prompt.ids))
-        trace = self.engine.run(prompt.ids, see, edits, tail=tail)
+        trace = self.engine.run(prompt.ids, see, edits, tail=tail, statistics=_wish(statistics, prompt))
         return replace(trace, prompt=prompt, label=self.tokenizer.label)
+
+    def pattern(self, trace: Trace, layer: int, head: int) -> Array:
+        """One head's whole pattern [q k] of a run that kept none: made again, without a store for all heads.
+
+        Costs one run of the prompt (nothing where the trace kept `query_pos` and `key_pos`). SiteError for a layer or
+        head that does not exist, and for a run that began behind a cache.
+        """
+        return pattern_of(self.engine, self.weights, trace, layer, head)
 
     def require_fits(self, length: int) -> None:
         """PromptError for no token at all, and for more than the trained context (unless allow_long)."""
@@ -301,6 +317,14 @@ class Model:
         length = len(change.text(trace.ids))
         self.require_fits(length)
         require_places(change.edits, length)
+
+
+def _wish(statistics: bool | AttentionWish, prompt: Prompt) -> AttentionWish | None:
+    """What to keep of attention: every token is in exactly one segment of the prompt, so its shares sum to 1."""
+    if isinstance(statistics, AttentionWish):
+        return statistics
+    segments = [Segment(segment.name, segment.start, segment.end) for segment in prompt.segments]
+    return AttentionWish.of_length(len(prompt), segments) if statistics else None
 
 
 def scored(trace: Trace, ids: Sequence[int], start: int) -> Scored:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.engine import random_models
+from tests.real import real
 from whybox.errors import SiteError
 
 
@@ -38,3 +39,36 @@ def test_a_run_without_patterns_or_behind_a_cache_says_what_to_do() -> None:
         whole.heads()
     with pytest.raises(SiteError, match="began at position 12"):
         engine.run([3], see=["pattern"], cache=whole.cache).heads()
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("engine", ["numpy", "torch"])
+def test_statistics_give_the_table_that_patterns_give(engine: str) -> None:
+    """270 heads, equal to 1e-5; shares over the prompt's segments sum to 1."""
+    model = real("smollm2", engine)
+    prompt = model.prompt([{"role": "user", "content": "The quick brown fox jumps over the lazy dog. " * 12}])
+    from_patterns = model.run(prompt, see=["pattern"]).heads()
+    trace = model.run(prompt, statistics=True, tail=1)
+    found = trace.heads()
+    assert len(found["entropy"]) == 270
+    for column, values in from_patterns.items():
+        np.testing.assert_allclose(np.array(found[column], float), np.array(values, float), rtol=1e-5, atol=1e-5)
+    for rows in trace.attention:
+        assert [segment.name for segment in rows.wish.segments] == [segment.name for segment in prompt.segments]
+        np.testing.assert_allclose(rows.shares.sum(axis=-1), 1, rtol=0, atol=1e-5)
+
+
+@pytest.mark.gemma
+def test_windows_of_a_real_model_are_kept() -> None:
+    """Local layers see 512 tokens: the record counts them, and knows the keys that left."""
+    model = real("gemma3-270m", "torch")
+    ids = model.tokenizer.encode("Every word of this text is read by each layer, near or far. " * 60)[:700]
+    one, two = (model.variant(chunk=chunk).run(ids, statistics=True, tail=1) for chunk in (4096, 256))
+    for whole, chunked in zip(one.attention, two.attention, strict=True):
+        assert whole.seen.max() in (512, 700)
+        np.testing.assert_allclose(whole.entropy, chunked.entropy, rtol=0, atol=1e-3)
+        np.testing.assert_allclose(whole.received, chunked.received, rtol=1e-3, atol=1e-2)
+    window = next(layer for layer, rows in enumerate(one.attention) if rows.seen.max() == 512)
+    kept = model.run(ids, see=[("pattern", window)], tail=1)["pattern", window]
+    np.testing.assert_allclose(model.pattern(one, window, 2), kept[2], rtol=0, atol=1e-5)
+    np.testing.assert_allclose(one.attention[window].sink, kept[..., 0], rtol=0, atol=1e-5)

@@ -18,7 +18,7 @@ from whybox.weights import Rule, Streamed, Weights
 
 NUMPY_PRECISIONS: dict[str, type[np.floating]] = {"fp32": np.float32, "fp64": np.float64}
 TORCH_PRECISIONS = ("fp32", "fp64", "bf16", "fp16", "int8", "int4")
-KERNELS = ("sdpa", "tiled", "plain")
+KERNELS = ("auto", "sdpa", "tiled", "plain")
 
 
 @dataclass(frozen=True)
@@ -72,12 +72,12 @@ def require_possible(way: Way) -> None:
     _among(way.weights, ("auto", "held", "streamed"), "weights")
     if resolve(way.engine) == "torch":
         _among(way.precision, TORCH_PRECISIONS, "precision")
-        _among(way.kernel or "sdpa", KERNELS, "kernel")
+        _among(way.kernel or "auto", KERNELS, "kernel")
         _at_least_one(1 if way.chunk is None else way.chunk, "chunk")
         _at_least_one(way.batch, "batch")
         return _require_device(way)
     _among(way.precision, tuple(NUMPY_PRECISIONS), "precision", "with numpy; torch knows bf16 and int8 as well")
-    _among(way.kernel or "plain", ("plain",), "kernel", "with numpy; torch knows sdpa and tiled as well")
+    _among(way.kernel or "plain", ("auto", "plain"), "kernel", "with numpy; torch knows sdpa and tiled as well")
     _among(way.device, ("auto", "cpu"), "device", "with numpy")
     if way.chunk is not None or way.batch != 1:
         raise UsageError("the numpy engine runs one prompt, in one piece", "torch knows chunks and batches")
@@ -120,7 +120,7 @@ def _fast(spec: Spec, weights: Weights, way: Way) -> Built:
     fits = way.weights != "streamed" and _leaves_room(weights_bytes(spec, precision.bits), machine.available())
     pack = fast.pack if fits or not isinstance(weights, Streamed) else fast.pack_streamed
     packed = pack(spec, weights, precision, fast.device(way.device))
-    engine = fast.FastEngine(packed, fast.Kernel(way.kernel or "sdpa"), way.chunk or fast.CHUNK, way.batch)
+    engine = fast.FastEngine(packed, fast.Kernel(way.kernel or "auto"), way.chunk or fast.CHUNK, way.batch)
     return Built(engine, fast.shared_views(packed, weights))
 
 

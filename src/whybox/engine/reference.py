@@ -26,6 +26,7 @@ from whybox.parts.position import learned, rope_angles, rotate
 from whybox.parts.rope import plain_of
 from whybox.parts.softmax import sink_mass, softmax
 from whybox.spec import Attention, Layer, Layout, Mlp, Moe, Norm, NormKind, QkNorm, Rope, Spec
+from whybox.statistics.rows import AttentionWish, rows_of
 from whybox.weights import Weights
 
 Array = np.ndarray
@@ -51,14 +52,16 @@ class ReferenceEngine:
         edits: Sequence[Edit] = (),
         cache: Cache | None = None,
         tail: int | None = None,
+        statistics: AttentionWish | None = None,
     ) -> Trace:
         """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site.
 
         CapacityError before anything is computed, when it would not fit in memory.
         """
         wishes, cache = tuple(see), cache or self.fresh_cache(len(ids))
-        tap = Tap(self.spec, wishes, edits)
-        self._require_room(Run(len(ids), past=cache.seen, tail=tail, see=wishes))
+        tap = Tap(self.spec, wishes, edits, statistics=statistics)
+        numbers = 0 if statistics is None else 2 * statistics.numbers(len(ids))  # in float64
+        self._require_room(Run(len(ids), past=cache.seen, tail=tail, see=wishes, statistics=numbers))
         with np.errstate(over="ignore", invalid="ignore"):
             trace = self._pass(np.asarray(ids, np.int64), tap, cache, tail)
             if not np.isfinite(trace.logits).all():
@@ -123,6 +126,7 @@ class ReferenceEngine:
             engine=self.name,
             precision=self.precision,
             kernel=self.kernel,
+            statistics=None if tap.statistics is None else tuple(tap.records),
         )
 
     def _angles(self, positions: Array, length: int) -> Angles:
@@ -208,8 +212,10 @@ class _Block:
         self.require_something_seen(s, seen)
         sinks = self.weight("sinks") if a.sinks else None
         pattern = self.tap.at("pattern", self.index, softmax(s, seen, sinks), places)
-        if sinks is not None:
-            self.tap.at("sink_mass", self.index, sink_mass(s, seen, sinks), places)
+        mass = None if sinks is None else self.tap.at("sink_mass", self.index, sink_mass(s, seen, sinks), places)
+        if self.tap.statistics is not None:
+            record = rows_of(pattern, seen, self.tap.statistics, self.positions, cache.positions, mass)
+            self.tap.records.append(record)
         return pattern
 
     def require_something_seen(self, s: Array, seen: Array) -> None:

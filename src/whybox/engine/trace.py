@@ -17,6 +17,8 @@ from whybox.parts.mask import visible
 from whybox.sites import exists_in, require_layer, require_site
 from whybox.spec import Spec
 from whybox.statistics import attention as statistics
+from whybox.statistics import rows as recorded
+from whybox.statistics.rows import AttentionRows, AttentionWish
 from whybox.text.prompt import Prompt
 
 if TYPE_CHECKING:
@@ -68,7 +70,8 @@ class Trace:
     """A finished run. `trace["pattern", 5]` is a site of a layer, `trace["final"]` one outside layers.
 
     ids: tokens fed in this run. start: absolute position of the first of them. rows: positions for which `logits`
-    [q v] were computed. changed: for each edit, whether it changed any element. All arrays are read-only.
+    [q v] were computed. changed: for each edit, whether it changed any element. statistics: of each layer's attention,
+    None unless asked for. All arrays are read-only.
     """
 
     spec: Spec
@@ -85,6 +88,7 @@ class Trace:
     kernel: str
     prompt: Prompt | None = None
     label: Callable[[int], str] = "#{}".format
+    statistics: tuple[AttentionRows, ...] | None = None
 
     def __repr__(self) -> str:
         kept = ", ".join(dict.fromkeys(name for name, _ in self.sites)) or "no sites"
@@ -131,12 +135,21 @@ class Trace:
         places = np.arange(len(self.ids))
         return visible(places, places, self.spec.layers[layer].attention.window)
 
+    @property
+    def attention(self) -> tuple[AttentionRows, ...]:
+        """Statistics of each layer's attention, for every head and query."""
+        if self.statistics is None:
+            raise SiteError("attention statistics were not kept in this run", "run again with statistics=True")
+        return self.statistics
+
     def heads(self) -> "HeadTable":
         """One row per head, layer by layer: entropy, sink, previous, self, local, distance.
 
-        Needs a run with see=["pattern"]; layers that were not kept are left out.
+        Needs a run with statistics=True, or with see=["pattern"]: then layers that were not kept are left out.
         """
         layers = [layer for layer in range(len(self.spec.layers)) if ("pattern", layer) in self.sites]
+        if not layers and self.statistics is not None:
+            return HeadTable.of_rows(enumerate(self.statistics))
         if not layers:
             self["pattern", 0]
         return HeadTable.of((layer, self["pattern", layer], self.visible(layer)) for layer in layers)
@@ -151,10 +164,18 @@ class HeadTable(Mapping[str, Sequence[float | None]]):
     @classmethod
     def of(cls, layers: Iterable[tuple[int, Array, Array]]) -> "HeadTable":
         """The table of some layers, each with its pattern [h q k] and the keys that its queries can see [q k]."""
+        return cls._of((layer, statistics.summary(pattern, seen)) for layer, pattern, seen in layers)
+
+    @classmethod
+    def of_rows(cls, layers: Iterable[tuple[int, AttentionRows]]) -> "HeadTable":
+        """The same from the statistics that were kept of them."""
+        return cls._of((layer, recorded.summary(rows)) for layer, rows in layers)
+
+    @classmethod
+    def _of(cls, layers: Iterable[tuple[int, Mapping[str, Sequence[float | None]]]]) -> "HeadTable":
         columns: dict[str, list[float | None]] = {}
-        for layer, pattern, seen in layers:
-            found = statistics.summary(pattern, seen)
-            heads = list(range(len(pattern)))
+        for layer, found in layers:
+            heads = list(range(len(found["entropy"])))
             table: dict[str, Sequence[float | None]] = {"layer": [layer] * len(heads), "head": heads, **found}
             for name, values in table.items():
                 columns.setdefault(name, []).extend(values)
@@ -183,7 +204,10 @@ def log_softmax(logits: Array) -> Array:
 
 @runtime_checkable
 class Engine(Protocol):
-    """Runs token ids and returns a Trace. `tail` limits `final` and `logits` to the last rows."""
+    """Runs token ids and returns a Trace. `tail` limits `final` and `logits` to the last rows.
+
+    statistics: what to keep of every layer's attention, without keeping its pattern.
+    """
 
     @property
     def name(self) -> str: ...
@@ -204,6 +228,7 @@ class Engine(Protocol):
         edits: Sequence[Edit] = (),
         cache: Cache | None = None,
         tail: int | None = None,
+        statistics: AttentionWish | None = None,
     ) -> Trace: ...
 
     def fresh_cache(self, length: int) -> Cache: ...
@@ -224,12 +249,17 @@ class Engine(Protocol):
 
 @dataclass
 class Tap:
-    """One run's watcher: every site passes through `at`, which edits, keeps and, when asked, checks it."""
+    """One run's watcher: every site passes through `at`, which edits, keeps and, when asked, checks it.
+
+    records: of each layer's attention, where statistics are asked for.
+    """
 
     spec: Spec
     see: Iterable[Wish] = ()
     edits: Sequence[Edit] = ()
     strict: bool = False
+    statistics: AttentionWish | None = None
+    records: list[AttentionRows] = field(default_factory=list)
     kept: dict[Key, Array] = field(default_factory=dict)
     changed: list[bool] = field(default_factory=list)
     largest: str = "nothing"

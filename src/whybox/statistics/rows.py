@@ -19,6 +19,7 @@ WINDOWS = (4, 16, 64)  # local mass: how far back, in tokens
 STRIPE_WEIGHT = 0.1  # a key that later queries give this much …
 STRIPE_LIFT = 5  # … and this many times an even share …
 STRIPE_AFTER = 8  # … from this many tokens later on
+ROWS_AT_ONCE = 64
 MAP_SIDE = 128  # a map has at most this many blocks a side
 
 
@@ -43,6 +44,10 @@ class AttentionWish:
         """Blocks of 64 tokens, or as many times 64 as keep the map at MAP_SIDE blocks a side."""
         side = max(1, -(-tokens // (64 * MAP_SIDE)))
         return cls(tuple(segments), top, 64 * side)
+
+    def numbers(self, tokens: int) -> int:
+        """How many are kept for every head and query: sums, windows, heaviest keys, shares, columns, the map."""
+        return 6 + len(WINDOWS) + 2 * self.top + len(self.segments) + 2 + -(-tokens // self.block**2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +146,25 @@ def from_pattern(
         received=a.sum(axis=1),
         stripes=(_loud(a, seen) & (back >= STRIPE_AFTER)).sum(axis=1),
         map_total=_pooled(a, queries, keys, wish.block),
+    )
+
+
+def rows_of(
+    pattern: Float[np.ndarray, "h q k"],
+    visible: Bool[np.ndarray, "q k"],
+    wish: AttentionWish,
+    query_pos: Int[np.ndarray, "q"],
+    key_pos: Int[np.ndarray, "k"],
+    sink_mass: Float[np.ndarray, "h q"] | None = None,
+) -> AttentionRows:
+    """`from_pattern`, a few rows at a time: what it reckons in float64 stays small beside the pattern."""
+    parts = [slice(start, start + ROWS_AT_ONCE) for start in range(0, len(query_pos), ROWS_AT_ONCE)]
+    masses = [None if sink_mass is None else sink_mass[:, part] for part in parts]
+    return joined(
+        [
+            from_pattern(pattern[:, part], visible[part], wish, query_pos[part], key_pos, mass)
+            for part, mass in zip(parts, masses, strict=True)
+        ]
     )
 
 

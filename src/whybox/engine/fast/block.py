@@ -10,15 +10,18 @@ import torch
 from torch import Tensor
 from torch.nn.functional import rms_norm
 
-from whybox.engine.fast import kernels
+from whybox.engine.fast import kernels, tiled
 from whybox.engine.fast.activation import activate
 from whybox.engine.fast.kernels import Kernel, Sight, Sights
 from whybox.engine.fast.keys import LayerKeys, Part
 from whybox.engine.fast.packed import PackedLayer, PackedMlp, PackedMoe, linear, norm
+from whybox.engine.fast.statistics import Collector, Survey
 from whybox.engine.fast.tap import BatchTap, Places
+from whybox.engine.fast.tiled import attend_tiled
 from whybox.engine.fast.turning import Turn, rotate_heads
 from whybox.errors import SiteError
-from whybox.spec import Layout, Mlp, Moe, QkNorm, Rope
+from whybox.spec import Attention, Layout, Mlp, Moe, QkNorm, Rope
+from whybox.statistics.rows import AttentionRows, AttentionWish, rows_of
 
 Turns = Callable[[Rope], Turn]
 Held = dict[int, Tensor]  # expert → its hidden rows
@@ -39,6 +42,7 @@ class Batch:
     device: torch.device
     sights: Sights = field(init=False)
     kernels_used: dict[int, Kernel] = field(default_factory=dict)
+    surveys: dict[tiled.Places, Survey] = field(default_factory=dict)
     key_places: dict[Sight, Places] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -51,6 +55,14 @@ class Batch:
         narrowed = replace(self, places=Places(query, query, lengths), key_places={})
         narrowed.kernels_used = self.kernels_used
         return narrowed
+
+    def survey(self, places: tiled.Places, spec: Attention, dtype: torch.dtype) -> Survey:
+        """Layers that look at the same places share one."""
+        if places not in self.surveys:
+            assert self.tap.statistics is not None
+            weights = torch.promote_types(dtype, torch.float32)
+            self.surveys[places] = Survey.of(places, spec.window, self.tap.statistics, self.device, weights)
+        return self.surveys[places]
 
 
 class Block:
@@ -123,13 +135,31 @@ class Block:
     def mixed(self, query: Tensor, parts: Sequence[Part]) -> Tensor:
         """head_out [b h q d] by the kernel that obeys this layer and shows what is watched."""
         sight = self.batch.sights.of(parts, self.attention.window)
-        seen = self.watched and any(self.tap.watches(site, self.index) for site in ("scores", "pattern", "sink_mass"))
-        fuse = self.batch.kernel is Kernel.SDPA and not seen and kernels.can_fuse(self.attention, parts)
-        self.batch.kernels_used[self.index] = Kernel.SDPA if fuse else Kernel.PLAIN
+        kernel = self.batch.kernels_used[self.index] = self.kernel(sight, query.dtype)
+        if kernel is Kernel.TILED:
+            return self.tiled(query, parts[0], sight)
         bias = kernels.distance_bias(self.attention, self.batch.places.query, parts)
-        if fuse:
+        if kernel is Kernel.SDPA:
             return kernels.fused(query, parts, sight, bias, self.attention)
         return kernels.mix(self.pattern(query, parts, sight, bias), parts)
+
+    def kernel(self, sight: Sight, dtype: torch.dtype) -> Kernel:
+        """What is watched is shown by plain attention alone; statistics are gathered from tiles."""
+        if any(self.tap.watches(site, self.index) for site in ("scores", "pattern", "sink_mass")):
+            return Kernel.PLAIN
+        asked = self.batch.kernel if self.tap.statistics is None else Kernel.TILED
+        return kernels.chosen(asked, self.attention, sight, dtype)
+
+    def tiled(self, query: Tensor, part: Part, sight: Sight) -> Tensor:
+        """No pattern is ever whole; whoever wants statistics reads the tiles."""
+        assert sight.places is not None
+        places, collector = sight.places, None
+        if self.tap.statistics is not None:
+            collector = Collector(self.batch.survey(places, self.attention, query.dtype), self.attention.heads)
+        mixed = attend_tiled(query, part.key, part.value, places, self.attention, self.packed.sinks, collector)
+        if collector is not None:
+            self.tap.records[self.index] = collector.rows()
+        return mixed.transpose(1, 2)
 
     def pattern(self, query: Tensor, parts: Sequence[Part], sight: Sight, bias: Tensor | None) -> Tensor:
         """scores (scaled, capped, ALiBi) → edits and cuts → mask → softmax."""
@@ -142,7 +172,10 @@ class Block:
         if self.tap.watches("pattern", self.index):
             pattern = self.tap.at("pattern", self.index, pattern, self._places_with_keys(sight))
         if mass is not None:
-            self.at("sink_mass", mass)
+            mass = self.at("sink_mass", mass)
+        if self.tap.statistics is not None:
+            places = self._places_with_keys(sight)
+            self.tap.records[self.index] = _rows_of(pattern, mass, self.tap.statistics, sight, places)
         return pattern
 
     def _places_with_keys(self, sight: Sight) -> Places:
@@ -230,6 +263,13 @@ def route(router: Tensor, active: int, normalise: bool) -> Tensor:
     chosen = torch.sort(router, dim=-1, descending=True, stable=True).indices[..., :active]
     kept = torch.zeros_like(weights).scatter(-1, chosen, weights.gather(-1, chosen))
     return kept / kept.sum(dim=-1, keepdim=True) if normalise else kept
+
+
+def _rows_of(pattern: Tensor, mass: Tensor | None, wish: AttentionWish, sight: Sight, places: Places) -> AttentionRows:
+    """The record of a pattern that is there: of a batch of one."""
+    masses = None if mass is None else mass[0].cpu().numpy()
+    seen = _shown(sight)[0].cpu().numpy()
+    return rows_of(pattern[0].cpu().numpy(), seen, wish, places.query[0], places.key[0], masses)
 
 
 def _shown(sight: Sight) -> Tensor:

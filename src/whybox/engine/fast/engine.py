@@ -1,5 +1,6 @@
 """The fast engine: the reference engine's sites in the same order, on torch tensors, with cache, batch and GPU."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,7 +11,7 @@ from torch.nn import functional
 
 from whybox.engine import machine
 from whybox.engine.edit import Edit, portion, site_axes
-from whybox.engine.fast import slots
+from whybox.engine.fast import kernels, slots
 from whybox.engine.fast.angles import AngleTables
 from whybox.engine.fast.block import Batch, Block
 from whybox.engine.fast.kernels import Kernel
@@ -25,6 +26,8 @@ from whybox.engine.read import Reading
 from whybox.engine.trace import Cache, Change, Choose, Draft, Key, LayerSlots, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, PromptError, UsageError
 from whybox.spec import Rope, Spec
+from whybox.statistics.rows import AttentionRows, AttentionWish
+from whybox.statistics.rows import joined as joined_rows
 
 Array = np.ndarray
 CHUNK = 4096
@@ -38,6 +41,7 @@ class Watch:
 
     see: tuple[Wish, ...] = ()
     edits: tuple[Edit, ...] = ()
+    statistics: AttentionWish | None = None
 
 
 @dataclass(eq=False)
@@ -48,7 +52,7 @@ class FastEngine:
     """
 
     packed: Packed
-    attention: Kernel = Kernel.SDPA
+    attention: Kernel = Kernel.AUTO
     chunk: int = CHUNK
     neighbours: int = 1
     _angles: dict[int | None, AngleTables] = field(default_factory=dict, init=False)
@@ -68,7 +72,7 @@ class FastEngine:
 
     @property
     def kernel(self) -> str:
-        return f"{self.attention.value} attention on {self.packed.device.type}"
+        return kernels.described(self.attention, self.packed.device.type)
 
     def run(
         self,
@@ -77,15 +81,17 @@ class FastEngine:
         edits: Sequence[Edit] = (),
         cache: Cache | None = None,
         tail: int | None = None,
+        statistics: AttentionWish | None = None,
     ) -> Trace:
         """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site."""
         wishes, before = tuple(see), cache or self.fresh_cache(len(ids))
         if len(before.layers) != len(self.spec.layers):
             raise UsageError("a counterfactual of a sweep keeps no cache", "run it on its own: model.changed")
         if len(ids) > STEP or not before.seen:
-            self.require_room(Run(len(ids), past=before.seen, tail=tail, see=wishes))
+            numbers = 0 if statistics is None else statistics.numbers(len(ids))
+            self.require_room(Run(len(ids), past=before.seen, tail=tail, see=wishes, statistics=numbers))
         with torch.inference_mode():
-            trace = self._run(ids, Watch(wishes, tuple(edits)), before, tail)
+            trace = self._run(ids, Watch(wishes, tuple(edits), statistics), before, tail)
             if not np.isfinite(trace.logits).all():
                 self._locate_non_finite(ids, edits, before, tail)
         return trace
@@ -94,14 +100,16 @@ class FastEngine:
         """Chunk by chunk, so that memory follows the chunk."""
         size = len(ids) if needs_one_piece(watch, cache, self.spec) else self.chunk
         whole, pieces = range(cache.seen, cache.seen + len(ids)), []
+        records: dict[int, AttentionRows] = {}
         for part in chunks(whole, max(size, 1)):
-            tap = BatchTap(
-                self.spec, watch.see, (tuple(portion(edit, whole, part, self.spec) for edit in watch.edits),)
-            )
+            edits = tuple(portion(edit, whole, part, self.spec) for edit in watch.edits)
+            tap = BatchTap(self.spec, watch.see, (edits,), statistics=watch.statistics)
             read = max(min(part.stop - whole.stop + (tail or len(ids)), len(part)), 0)
             pieces.append(self._pass(ids[part.start - whole.start : part.stop - whole.start], tap, cache, read))
             cache = pieces[-1].cache
-        return replace(joined(pieces), edits=watch.edits)
+            extend(records, tap.records)
+        statistics = None if watch.statistics is None else tuple(records[layer] for layer in sorted(records))
+        return replace(joined(pieces), edits=watch.edits, statistics=statistics)
 
     def counterfactuals(
         self, base: Trace, changes: Sequence[Change], see: Iterable[Wish] = ()
@@ -125,7 +133,8 @@ class FastEngine:
 
     def require_room(self, run: Run, needed: Callable[[Spec, Run], Need] = need) -> None:
         """CapacityError before anything is computed, when it would not fit in memory."""
-        plain = self.attention is Kernel.PLAIN or any(site in SCORE_SITES for site, _ in wanted(run.see, self.spec))
+        seen = any(site in SCORE_SITES for site, _ in wanted(run.see, self.spec))
+        plain = seen or kernels.holds_scores(self.attention, self.spec)
         each = self.packed.precision.compute.itemsize
         passing = self.packed.layers.passing if isinstance(self.packed.layers, StreamedLayers) else 0
         counted = replace(
@@ -249,12 +258,12 @@ class FastEngine:
 
     def kernel_of(self, batch: Batch) -> str:
         """In words, which kernel ran where."""
-        other = sorted(i for i, used in batch.kernels_used.items() if used is not self.attention)
-        if not other:
+        if not batch.kernels_used:
             return self.kernel
-        if len(other) == len(batch.kernels_used):
-            return f"{Kernel.PLAIN.value} attention on {self.packed.device.type}"
-        return f"{self.kernel}, plain in layers {', '.join(map(str, other))}"
+        (most, _), *others = Counter(batch.kernels_used.values()).most_common()
+        layers = {kernel: sorted(i for i, used in batch.kernels_used.items() if used is kernel) for kernel, _ in others}
+        where = "".join(f", {kernel.value} in layers {', '.join(map(str, layers[kernel]))}" for kernel in layers)
+        return f"{most.value} attention on {self.packed.device.type}{where}"
 
 
 def device(name: str) -> torch.device:
@@ -295,6 +304,13 @@ def joined(pieces: Sequence[Trace]) -> Trace:
         changed=tuple(map(any, zip(*(piece.changed for piece in pieces), strict=True))),
         kernel=", then ".join(dict.fromkeys(piece.kernel for piece in pieces)),
     )
+
+
+def extend(records: dict[int, AttentionRows], chunk: dict[int, AttentionRows]) -> None:
+    """Each layer's record with the next chunk behind it; those of the chunk are let go, layer by layer."""
+    for layer in sorted(chunk):
+        rows = chunk.pop(layer)
+        records[layer] = joined_rows([records[layer], rows]) if layer in records else rows
 
 
 def needs_one_piece(watch: Watch, cache: Cache, spec: Spec) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import assert_never
 
 import numpy as np
 import torch
@@ -16,14 +17,26 @@ from torch import Tensor
 from torch.nn import functional
 
 from whybox.engine.fast.keys import NOWHERE, Part
-from whybox.spec import Attention
+from whybox.engine.fast.tiled import ROWS, Places
+from whybox.engine.fast.tiled import sight as reach
+from whybox.spec import Attention, Spec
+
+TILED_FROM = 256  # keys: with fewer, tiles are too small to be worth their calls
+TILED_PRICE = {torch.bfloat16: 0.55}
+"""Seconds that a visible pair costs in tiles, over what it costs in torch's fused product, on a CPU with AVX-512 …"""
+OTHER_PRICE = 1.25
+"""… and in other types. The fused product pays for hidden pairs as well, except those of a triangle."""
 
 STAIR = 128  # rows of a triangle at a time: few enough to skip most of its upper half
 
 
 class Kernel(StrEnum):
-    """How attention is computed. Only `plain` makes scores and patterns that can be seen and changed."""
+    """How attention is computed. Only `plain` makes scores and patterns that can be seen and changed.
 
+    auto: what is quickest for the rows and keys at hand.
+    """
+
+    AUTO = "auto"
     PLAIN = "plain"
     TILED = "tiled"
     SDPA = "sdpa"
@@ -63,6 +76,23 @@ class Sight:
     def _real(self) -> Int[np.ndarray, "b q"]:
         """Where padding looks from does not matter: it is counted as its sequence's first row."""
         return np.where(self.query < NOWHERE, self.query, self.query[:, :1])
+
+    @cached_property
+    def places(self) -> Places | None:
+        """One row of rising positions, where all sequences of the batch have the same in one part; else None."""
+        if len(self.key) != 1 or len(self.key[0]) != len(self.query):
+            return None
+        plain = all(
+            (places == places[:1]).all() and (np.diff(places[0]) >= 0).all() for places in (self.query, *self.key)
+        )
+        return Places(self.query[0], self.key[0][0]) if plain else None
+
+    @cached_property
+    def visible(self) -> int:
+        """Pairs of a query and a key that it sees, where all sequences have the same places."""
+        assert self.places is not None
+        end, oldest = reach(self.places.query, self.places.key, self.window)
+        return int((end - oldest).sum())
 
     @cached_property
     def mask(self) -> Bool[Tensor, "n q k"] | None:
@@ -138,6 +168,40 @@ def _equal(a: np.ndarray, b: np.ndarray) -> bool:
     return a is b or (a.shape == b.shape and a.tobytes() == b.tobytes())
 
 
+def chosen(asked: Kernel, spec: Attention, sight: Sight, dtype: torch.dtype) -> Kernel:
+    """The kernel that runs: the one asked for where it obeys this layer's settings, else plain."""
+    match asked:
+        case Kernel.AUTO:
+            return chosen(_quickest(spec, sight, dtype), spec, sight, dtype)
+        case Kernel.TILED:
+            return Kernel.PLAIN if sight.places is None else Kernel.TILED
+        case Kernel.SDPA:
+            return Kernel.SDPA if can_fuse(spec, sight) else Kernel.PLAIN
+        case Kernel.PLAIN:
+            return Kernel.PLAIN
+        case _:
+            assert_never(asked)
+
+
+def described(asked: Kernel, device: str) -> str:
+    """In words, what was asked for."""
+    if asked is not Kernel.AUTO:
+        return f"{asked.value} attention on {device}"
+    return f"sdpa attention on {device}" + (", tiled where that is quicker" if device == "cpu" else "")
+
+
+def _quickest(spec: Attention, sight: Sight, dtype: torch.dtype) -> Kernel:
+    """By the prices; and tiled where anything else would hold numbers for every pair."""
+    rows, keys = sight.query.shape[1], sight.key[0].shape[1]
+    if sight.device.type != "cpu" or rows < ROWS or keys < TILED_FROM or sight.places is None:
+        return Kernel.SDPA
+    if not can_fuse(spec, sight) or spec.alibi is not None:
+        return Kernel.TILED
+    computed = sight.visible if sight.triangle else rows * keys
+    cheaper = sight.visible * TILED_PRICE.get(dtype, OTHER_PRICE) < computed
+    return Kernel.TILED if cheaper else Kernel.SDPA
+
+
 def scores(query: Float[Tensor, "b h q d"], parts: Sequence[Part], spec: Attention) -> Float[Tensor, "b h q k"]:
     """s = scale · q · k over all parts, soft-capped, distance bias not yet added; float32 at least."""
     scaled = query * spec.scale
@@ -202,15 +266,21 @@ def softmax(
     return pattern if sight.blind is None else pattern.masked_fill(sight.blind[:, None, :, None], 0), None
 
 
-def can_fuse(spec: Attention, parts: Sequence[Part]) -> bool:
+def holds_scores(asked: Kernel, spec: Spec) -> bool:
+    """Whether a long run holds the scores of a layer: in plain attention, and where the fused product knows no way."""
+    fusable = all(layer.attention.cap is None and not layer.attention.sinks for layer in spec.layers)
+    return asked is Kernel.PLAIN or (asked is Kernel.SDPA and not fusable)
+
+
+def can_fuse(spec: Attention, sight: Sight) -> bool:
     """Whether fused attention obeys this layer's settings.
 
     It knows no cap and no sinks; a distance bias, gradients and other devices than a CPU only in one part.
     """
     if spec.cap is not None or spec.sinks:
         return False
-    on_cpu = parts[0].key.device.type == "cpu"
-    return len(parts) == 1 or (on_cpu and spec.alibi is None and not torch.is_grad_enabled())
+    on_cpu = sight.device.type == "cpu"
+    return len(sight.key) == 1 or (on_cpu and spec.alibi is None and not torch.is_grad_enabled())
 
 
 def fused(

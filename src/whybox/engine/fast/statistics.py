@@ -32,16 +32,26 @@ class Survey:
     columns: Int[np.ndarray, "n"]
     key_pos: Float[torch.Tensor, "n"]
     query_pos: Float[torch.Tensor, "q"]
-    loud: Float[np.ndarray, "q"]
+    column_pos: Int[torch.Tensor, "n"]
+    row_pos: Int[torch.Tensor, "q"]
+    loud: Float[torch.Tensor, "q"]
     inside: Float[torch.Tensor, "o s"]
     cut: Int[np.ndarray, "p"]
     belongs: Float[torch.Tensor, "p c s"]
     pool: int  # neighbouring columns that always share a block of the map: a chunk, or a single one
     block: Int[torch.Tensor, "_"]
+    dtype: torch.dtype  # of the weights
     near: dict[tuple[bytes, bytes], Float[torch.Tensor, "m c w"]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, places: Places, window: int | None, wish: AttentionWish, device: torch.device) -> "Survey":
+    def of(
+        cls,
+        places: Places,
+        window: int | None,
+        wish: AttentionWish,
+        device: torch.device,
+        dtype: torch.dtype = torch.float32,
+    ) -> "Survey":
         """Raises UsageError where more of the heaviest keys are asked than a chunk holds."""
         if wish.top > CHUNK:
             raise UsageError(f"expected at most {CHUNK} of the heaviest keys, found {wish.top}")
@@ -56,14 +66,17 @@ class Survey:
             window=window,
             wish=wish,
             columns=columns,
-            key_pos=_floats(columns, device),
-            query_pos=_floats(places.query, device),
-            loud=loud_from(_seen(places, window)).astype(np.float32),
-            inside=_floats(whole, device),
+            key_pos=_floats(columns, device, dtype),
+            query_pos=_floats(places.query, device, dtype),
+            column_pos=torch.tensor(columns, device=device),
+            row_pos=torch.tensor(places.query, device=device),
+            loud=_floats(loud_from(_seen(places, window)), device, dtype),
+            inside=_floats(whole, device, dtype),
             cut=cut,
-            belongs=_floats(by_chunk[cut] & ~whole[cut][:, None], device),
+            belongs=_floats(by_chunk[cut] & ~whole[cut][:, None], device, dtype),
             pool=pool,
             block=torch.tensor(block, device=device),
+            dtype=dtype,
         )
 
     def near_masks(self, tile: Tile) -> tuple[int, Float[torch.Tensor, "m c w"]]:
@@ -74,7 +87,7 @@ class Survey:
         if pair not in self.near:
             back = query[:, None] - key[None, first:]
             masks = [back == 0, back == 1, *((back >= 0) & (back <= within) for within in WINDOWS)]
-            self.near[pair] = _floats(np.stack(masks, axis=-1), self.key_pos.device)
+            self.near[pair] = _floats(np.stack(masks, axis=-1), self.key_pos.device, self.dtype)
         return first, self.near[pair]
 
 
@@ -86,15 +99,15 @@ class Collector:
         rows, columns = len(survey.places.query), len(survey.columns)
         self._first_block = int(survey.places.query[0] // survey.wish.block)
         side = int(survey.places.query[-1] // survey.wish.block) - self._first_block + 1
-        device = survey.key_pos.device
-        self._by_row = torch.zeros(4, heads, rows, device=device)  # entropy, sink, sink mass, distance
-        self._near = torch.zeros(heads, rows, 2 + len(WINDOWS), device=device)
-        self._shares = torch.zeros(heads, rows, len(survey.wish.segments), device=device)
-        self._top_keys = np.full((heads, rows, survey.wish.top), -1, np.int32)
-        self._top_weights = np.zeros((heads, rows, survey.wish.top), np.float32)
-        self._received = torch.zeros(heads, columns, device=device)
-        self._stripes = np.zeros((heads, columns), np.int32)
-        self._map = torch.zeros(heads, side, int(survey.block.max()) + 1, device=device)
+        zeros = survey.key_pos.new_zeros
+        self._by_row = zeros(4, heads, rows)  # entropy, sink, sink mass, distance
+        self._near = zeros(heads, rows, 2 + len(WINDOWS))
+        self._shares = zeros(heads, rows, len(survey.wish.segments))
+        count = max(survey.wish.top, LOUDEST)
+        self._top_weights = zeros(heads, rows, count)
+        self._top_columns = zeros(heads, rows, count, dtype=torch.int64)
+        self._received = zeros(heads, columns)
+        self._map = zeros(heads, side, int(survey.block.max()) + 1)
 
     def __call__(self, step: Step) -> None:
         scale = step.total.clamp(min=_SMALLEST).reciprocal_()
@@ -106,10 +119,11 @@ class Collector:
         self._entropy(step, scale)
 
     def rows(self) -> AttentionRows:
-        """The record, in float32."""
+        """The record."""
         survey, keys = self._survey, len(self._survey.places.key)
         entropy, sink, sink_mass, distance = self._by_row.cpu().numpy()
         near = self._near.cpu().numpy()
+        top_keys, stripes = self._top()
         return AttentionRows(
             wish=survey.wish,
             query_pos=survey.places.query,
@@ -124,12 +138,23 @@ class Collector:
             previous=near[..., 1],
             local=near[..., 2:],
             distance=distance,
-            top_keys=self._top_keys,
-            top_weights=self._top_weights,
+            top_keys=top_keys,
+            top_weights=self._top_weights[..., : survey.wish.top].contiguous().cpu().numpy(),
             received=self._received[:, :keys].cpu().numpy(),
-            stripes=self._stripes[:, :keys],
+            stripes=stripes[:, :keys],
             map_total=self._map.cpu().numpy(),
         )
+
+    def _top(self) -> tuple[Int[np.ndarray, "h q t"], Int[np.ndarray, "h n"]]:
+        """Positions of the heaviest keys; and how often each key is one that makes a stripe."""
+        survey, heads = self._survey, len(self._received)
+        places = survey.column_pos[self._top_columns]
+        later = survey.row_pos[:, None] - places >= STRIPE_AFTER
+        head, row, rank = torch.nonzero(later & (self._top_weights >= survey.loud[:, None]), as_tuple=True)
+        width = self._received.shape[1]
+        stripes = torch.bincount(head * width + self._top_columns[head, row, rank], minlength=heads * width)
+        keys = torch.where(self._top_weights > 0, places, -1)[..., : survey.wish.top]
+        return keys.int().cpu().numpy(), stripes.view(heads, width).int().cpu().numpy()
 
     def _sums(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
         """Sink, sink mass, and Σ a (q − k), counted from the tile's first query so that small distances stay exact."""
@@ -161,24 +186,16 @@ class Collector:
 
     def _heaviest(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
         """The heaviest keys of each row; whoever makes a stripe is one of them."""
-        rows, first = step.tile.rows, step.tile.keys.start
-        top, count = self._survey.wish.top, max(self._survey.wish.top, LOUDEST)
-        found = heaviest(step.weights.flatten(0, 1), count)
-        weights, columns = (part.reshape(*scale.shape[:2], count) for part in found)
-        weights = weights * scale.cpu().numpy()
-        columns = columns + first
-        places = self._survey.columns[columns]
-        self._top_weights[step.heads, rows] = weights[..., :top]
-        self._top_keys[step.heads, rows] = np.where(weights > 0, places, -1)[..., :top]
-        query = self._survey.places.query[rows, None]
-        head, row, rank = np.nonzero((weights >= self._survey.loud[rows, None]) & (query - places >= STRIPE_AFTER))
-        np.add.at(self._stripes, (step.heads.start + head, columns[head, row, rank]), 1)
+        values, columns = heaviest(step.weights.flatten(0, 1), self._top_columns.shape[-1])
+        self._top_weights[step.heads, step.tile.rows] = values.view(*scale.shape[:2], -1) * scale
+        columns = columns.view(*scale.shape[:2], -1) + step.tile.keys.start
+        self._top_columns[step.heads, step.tile.rows] = columns
 
     def _columns(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
         """What the keys received from the rows of each block of the map that the tile touches."""
         blocks = self._survey.places.query[step.tile.rows] // self._survey.wish.block - self._first_block
         touched = np.arange(blocks[0], blocks[-1] + 1)
-        rows = _floats(touched[:, None] == blocks[None, :], scale.device)
+        rows = _floats(touched[:, None] == blocks[None, :], scale.device, scale.dtype)
         received = torch.bmm(rows * scale.transpose(1, 2), step.weights)
         self._received[step.heads, step.tile.keys] += received.sum(dim=1)
         pool, pooled = self._survey.pool, slice(step.tile.keys.start, step.tile.keys.stop, self._survey.pool)
@@ -198,37 +215,21 @@ _SMALLEST = torch.finfo(torch.float32).tiny
 
 def heaviest(
     weights: Float[torch.Tensor, "m n"], count: int
-) -> tuple[Float[np.ndarray, "m {count}"], Int[np.ndarray, "m {count}"]]:
+) -> tuple[Float[torch.Tensor, "m {count}"], Int[torch.Tensor, "m {count}"]]:
     """The `count` (at most CHUNK) largest weights of each row and their columns, largest first.
 
-    The chunks with the `count` highest maxima hold them all, and none of them is below the least of those maxima: few
-    weights pass that bar, and only they are sorted. A row with fewer weights above 0 is filled up with 0.
+    The `count` chunks with the highest maxima hold them all, so only those are looked through.
     """
-    by_chunk = weights.view(-1, CHUNK)
-    chunks = weights.shape[1] // CHUNK
+    rows, chunks = len(weights), weights.shape[1] // CHUNK
     if chunks <= count:
         values, columns = weights.topk(count)
-        return values.cpu().numpy(), columns.cpu().numpy()
-    peaks = by_chunk.amax(dim=-1).view(-1, chunks).cpu().numpy()
-    bar = np.maximum(np.partition(peaks, -count, axis=-1)[:, -count], _SMALLEST)
-    chosen = np.flatnonzero(peaks >= bar[:, None])
-    row = chosen // chunks
-    pieces = by_chunk.index_select(0, torch.from_numpy(chosen).to(weights.device)).cpu().numpy()
-    passed = np.flatnonzero(pieces >= bar[row, None])
-    piece = passed // CHUNK
-    columns = chosen[piece] % chunks * CHUNK + passed % CHUNK
-    return _largest(pieces.ravel()[passed], columns, np.bincount(row[piece], minlength=len(weights)), count)
-
-
-def _largest(
-    values: Float[np.ndarray, "_"], columns: Int[np.ndarray, "_"], lengths: Int[np.ndarray, "m"], count: int
-) -> tuple[Float[np.ndarray, "m {count}"], Int[np.ndarray, "m {count}"]]:
-    """Rows of unlike lengths that follow each other, each cut to its `count` largest; filled up with 0."""
-    filled = np.arange(max(count, lengths.max())) < lengths[:, None]
-    table, places = np.zeros(filled.shape, np.float32), np.zeros(filled.shape, np.int64)
-    table[filled], places[filled] = values, columns
-    rows, order = np.arange(len(table))[:, None], np.argsort(-table, axis=-1)[:, :count]
-    return table[rows, order], places[rows, order]
+        return values, columns
+    by_chunk = weights.view(-1, CHUNK)
+    chosen = by_chunk.amax(dim=-1).view(rows, chunks).topk(count, sorted=False).indices
+    first = torch.arange(0, rows * chunks, chunks, device=weights.device)
+    pieces = by_chunk.index_select(0, (chosen + first[:, None]).flatten()).view(rows, -1)
+    values, places = pieces.topk(count)
+    return values, chosen.gather(1, places // CHUNK) * CHUNK + places % CHUNK
 
 
 def _blocks(places: Int[np.ndarray, "k"], columns: int, block: int) -> tuple[int, Int[np.ndarray, "n"]]:
@@ -255,5 +256,5 @@ def _askers(places: Places, window: int | None) -> Int[np.ndarray, "k"]:
     return np.cumsum(edges)[:-1]
 
 
-def _floats(values: np.ndarray, device: torch.device) -> Float[torch.Tensor, "..."]:
-    return torch.tensor(values, dtype=torch.float32, device=device)
+def _floats(values: np.ndarray, device: torch.device, dtype: torch.dtype) -> Float[torch.Tensor, "..."]:
+    return torch.tensor(values, dtype=dtype, device=device)

@@ -16,6 +16,7 @@ from whybox.engine.fast.keys import NOWHERE
 from whybox.engine.trace import OVERFLOW, Key, Wish, wanted
 from whybox.errors import NonFiniteError, SiteError
 from whybox.spec import Spec
+from whybox.statistics.rows import AttentionRows, AttentionWish
 
 Array = np.ndarray
 Index = tuple[slice | Tensor, ...]
@@ -43,12 +44,17 @@ class Places:
 
 @dataclass
 class BatchTap:
-    """`at` is called at every site; `watches` tells beforehand whether anybody is there to see or change it."""
+    """`at` is called at every site; `watches` tells beforehand whether anybody is there to see or change it.
+
+    records: layer → statistics of its attention, where they are asked for: of a batch of one.
+    """
 
     spec: Spec
     see: Iterable[Wish]
     edits: Sequence[Sequence[Edit]]
     strict: bool = False
+    statistics: AttentionWish | None = None
+    records: dict[int, AttentionRows] = field(default_factory=dict)
     kept: list[dict[Key, Array]] = field(init=False)
     changed: list[list[bool]] = field(init=False)
     largest: str = "nothing"
@@ -68,7 +74,7 @@ class BatchTap:
 
     def busy_in(self, layer: int) -> bool:
         """Whether any site of a layer is watched."""
-        return self.strict or layer in self._busy
+        return self.strict or self.statistics is not None or layer in self._busy
 
     def edits_at(self, site: str, layer: int | None) -> bool:
         return (site, layer) in self._edited

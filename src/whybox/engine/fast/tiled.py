@@ -85,8 +85,8 @@ def attend_tiled(
 ) -> Float[torch.Tensor, "b q h dv"]:
     """Σ_k pattern · value. Query and key come rotated; scale, cap, distance bias, window and sinks as the spec says.
 
-    Products in the dtype of the query, everything between them in float32. A row that sees nothing is 0. A watcher sees
-    every tile of every head once, and one text at a time.
+    Products in the dtype of the query, everything between them in float32 at least. A row that sees nothing is 0. A
+    watcher sees every tile of every head once, and one text at a time.
     """
     if watch is not None and len(query) != 1:
         raise UsageError(f"attention is watched one text at a time, found a batch of {len(query)}")
@@ -162,7 +162,7 @@ def _steps(places: Places, spec: Attention, groups: int, device: torch.device) -
 class Workbench:
     """What the tiles of a layer share: how a product becomes a score, and the buffers, made once.
 
-    In float32, `product` and `scores` are one buffer, as are `mixing` and `weights`; unwatched, all are one.
+    From float32 on, `product` and `scores` are one buffer, as are `mixing` and `weights`; unwatched, all are one.
     """
 
     factor: float  # bits per unit of a score; the cap leaves a number in −1 … 1
@@ -188,17 +188,18 @@ class Workbench:
     ) -> "Workbench":
         per_group = spec.heads // spec.kv_heads
         size = max(math.prod(tile.shape) * per_group * (some.stop - some.start) for tile, some in plan)
-        scores = query.new_empty(size, dtype=torch.float32)
-        narrow = scores if query.dtype == torch.float32 else query.new_empty(size)
+        dtype = torch.promote_types(query.dtype, torch.float32)
+        scores = query.new_empty(size, dtype=dtype)
+        narrow = scores if query.dtype == dtype else query.new_empty(size)
         weights = torch.empty_like(scores) if watched else scores
         factor = BITS * (spec.scale if spec.cap is None else spec.cap)
         return cls(
             factor=factor,
             squeeze=None if spec.cap is None else spec.scale / spec.cap,
             slopes=None if spec.alibi is None else tuple(slope * BITS / factor for slope in spec.alibi),
-            sinks=None if sinks is None else (sinks.float() * BITS)[:, None, None],
-            query_pos=_floats(places.query, query.device),
-            key_pos=_floats(whole_chunks(places.key), query.device),
+            sinks=None if sinks is None else (sinks.to(dtype) * BITS)[:, None, None],
+            query_pos=_floats(places.query, scores),
+            key_pos=_floats(whole_chunks(places.key), scores),
             product=narrow,
             scores=scores,
             weights=weights,
@@ -259,8 +260,8 @@ class Workbench:
 _SMALLEST = torch.finfo(torch.float32).tiny
 
 
-def _floats(places: Int[np.ndarray, "k"], device: torch.device) -> Float[torch.Tensor, "k"]:
-    return torch.tensor(places, dtype=torch.float32, device=device)
+def _floats(places: Int[np.ndarray, "k"], like: Float[torch.Tensor, "size"]) -> Float[torch.Tensor, "k"]:
+    return torch.tensor(places, dtype=like.dtype, device=like.device)
 
 
 def _view(buffer: Float[torch.Tensor, "size"], shape: Sequence[int]) -> Float[torch.Tensor, "_ _ _"]:
