@@ -26,9 +26,7 @@ from whybox.spec import Spec
 
 Array = np.ndarray
 
-HELD = (
-    2**30
-)  # bytes of keys and values that a batch may hold: some hundred rows of a small model, a dozen of a large one
+HELD = 2**30  # bytes of keys and values that a batch may hold: some hundred rows of a small model, a dozen of a large one
 IDLE = 1 / 4  # share of places that may run idle: at most so much work is lost, and few buffers are copied
 
 
@@ -98,6 +96,7 @@ class _Writer:
             slots = len(self.drafts[first].ids) - cache.seen + max(self.drafts[index].count for index in indices)
             members = [first, *islice(ahead, max(room(self.engine) // slots - 1, 0))]
             _Batch.of(self, members, cache).run()
+
 
     def passed(
         self, ids: Array, positions: Array, edits: Sequence[tuple[Edit, ...]], layers: Sequence[Buffered]
