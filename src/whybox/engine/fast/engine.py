@@ -19,10 +19,11 @@ from whybox.engine.fast.keys import NOWHERE, Alone, Beside, LayerKeys, padded
 from whybox.engine.fast.packed import Packed, StreamedLayers, linear, norm
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
+from whybox.engine.fast.turning import Turn
 from whybox.engine.memory import Run, need, require_room
 from whybox.engine.trace import Cache, Change, Choose, Draft, Key, LayerSlots, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, PromptError, UsageError
-from whybox.spec import LongRope, NtkRope, Spec
+from whybox.spec import LongRope, NtkRope, Rope, Spec
 
 Array = np.ndarray
 CHUNK = 4096
@@ -172,7 +173,7 @@ class FastEngine:
         tables = self._tables(length)
         places = Places(positions, positions, lengths)
         same = positions[:1] if (positions == positions[:1]).all() else positions
-        found: dict[object, tuple[Tensor, Tensor]] = {}
+        found: dict[Rope, Turn] = {}
         for rope in {layer.attention.rope for layer in self.spec.layers if layer.attention.rope is not None}:
             found[rope] = tables.at(rope, same)
         return Batch(places, tap, found.__getitem__, self.attention, self.packed.device)
