@@ -272,8 +272,8 @@ def _partial(query: Float[Tensor, "b h q d"], part: Part, sight: Sight, spec: At
         mixed, weight = (x.view(groups, batch, -1, *x.shape[3:]).transpose(0, 1) for x in found)
         return mixed.reshape(batch, heads, rows, -1), weight.reshape(batch, heads, rows)
     if own != batch:
-        each = (x.expand(batch, -1, -1, -1) for x in (part.key, part.value))
-        return _partial(query, Part(*each, part.positions), sight, spec)
+        key, value = (x.expand(batch, -1, -1, -1) for x in (part.key, part.value))
+        return _partial(query, Part(key, value, part.positions), sight, spec)
     mixed, weight = _flash(query.squeeze(2).unflatten(1, (groups, -1)), part, sight, spec)
     return mixed.flatten(1, 2).unsqueeze(2), weight.flatten(1, 2).unsqueeze(2)
 
