@@ -97,7 +97,6 @@ class _Writer:
             members = [first, *islice(ahead, max(room(self.engine) // slots - 1, 0))]
             _Batch.of(self, members, cache).run()
 
-
     def passed(
         self, ids: Array, positions: Array, edits: Sequence[tuple[Edit, ...]], layers: Sequence[Buffered]
     ) -> Tensor:

@@ -287,7 +287,7 @@ def fused(
     query: Float[Tensor, "b h q d"],
     parts: Sequence[Part],
     sight: Sight,
-    bias: Float[Tensor, "b h q k"] | None,
+    bias: Float[Tensor, "n h q k"] | None,
     spec: Attention,
 ) -> Float[Tensor, "b h q dv"]:
     """torch's fused attention, in one product or in one for each part; on a CPU its better for a bfloat16 triangle."""
@@ -301,7 +301,7 @@ def fused(
 
 
 def _whole(
-    query: Float[Tensor, "b h q d"], part: Part, sight: Sight, bias: Float[Tensor, "b h q k"] | None, spec: Attention
+    query: Float[Tensor, "b h q d"], part: Part, sight: Sight, bias: Float[Tensor, "n h q k"] | None, spec: Attention
 ) -> Float[Tensor, "b h q dv"]:
     """torch's scaled_dot_product_attention; a lower triangle goes as such, so that its upper half is skipped."""
     causal = sight.triangle and not sight.everything and bias is None
@@ -339,7 +339,7 @@ def _stairs(
 
 
 def _single(
-    query: Float[Tensor, "b h 1 d"], part: Part, sight: Sight, bias: Float[Tensor, "b h 1 k"] | None, spec: Attention
+    query: Float[Tensor, "b h 1 d"], part: Part, sight: Sight, bias: Float[Tensor, "n h 1 k"] | None, spec: Attention
 ) -> Float[Tensor, "b h 1 dv"]:
     """One row: the r heads of a group see the same keys, so that they are rows of one product."""
     groups = part.key.shape[1]
