@@ -15,7 +15,7 @@ def test_a_small_one_opens_and_answers(tmp_path: Path) -> None:
     write(path, SMALL)
     streamed, held = open_model(str(path), weights="streamed"), open_model(str(path), weights="held")
     prompt = streamed.prompt("the")
-    assert b"".join(token.bytes for token in prompt.tokens) == b"the"
+    assert b"".join(token.bytes for token in prompt.tokens).endswith(b"the")  # behind a token that begins a text
     mine, theirs = streamed.run(prompt), held.run(prompt)
     assert np.array_equal(mine.logits, theirs.logits)
     assert 0.1 < float(mine.logits.std()) < 30

@@ -22,7 +22,7 @@ PAD = 2
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    return open_model(str(model_path("smollm2")))
+    return open_model(str(model_path("smollm2")), "numpy")
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ CAPITAL = (2, 818, 5279, 529, 7001, 563)  # BOS, The capital of France is
 
 @pytest.fixture(scope="module")
 def model() -> Model:
-    return open_model(str(model_path("gemma3-270m")))
+    return open_model(str(model_path("gemma3-270m")), "numpy")
 
 
 @pytest.fixture(scope="module")

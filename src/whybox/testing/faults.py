@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from whybox.engine.choice import NUMPY
 from whybox.engine.reference import ReferenceEngine
 from whybox.model import Model
 from whybox.parts.rope import plain_of
@@ -55,8 +56,8 @@ class Fault:
         return self.engine(*self.changed(spec, weights))
 
     def of(self, model: Model) -> Model:
-        """The same file, run with this fault."""
-        return replace(model, engine=self.engine_for(model.spec, model.weights))
+        """The same file, run with this fault by a NumPy engine: what it is compared with had better be one as well."""
+        return replace(model, engine=self.engine_for(model.spec, model.weights), way=NUMPY)
 
 
 def score_scale(value: float) -> Fault:
