@@ -27,6 +27,7 @@ TILED_PRICE = {torch.bfloat16: 0.55}
 OTHER_PRICE = 1.25
 """… and in other types. The fused product pays for hidden pairs as well, except those of a triangle."""
 
+STAIRS_UNTIL = 1536  # keys of a bfloat16 triangle, up to which steps of rows are quicker than tiles
 STAIR = 128  # rows of a triangle at a time: few enough to skip most of its upper half
 
 
@@ -197,6 +198,8 @@ def _quickest(spec: Attention, sight: Sight, dtype: torch.dtype) -> Kernel:
         return Kernel.SDPA
     if not can_fuse(spec, sight) or spec.alibi is not None:
         return Kernel.TILED
+    if sight.triangle and dtype is torch.bfloat16 and keys < STAIRS_UNTIL:
+        return Kernel.SDPA
     computed = sight.visible if sight.triangle else rows * keys
     cheaper = sight.visible * TILED_PRICE.get(dtype, OTHER_PRICE) < computed
     return Kernel.TILED if cheaper else Kernel.SDPA
