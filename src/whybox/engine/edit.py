@@ -108,8 +108,7 @@ def portion(edit: Edit, whole: range, part: range, spec: Spec) -> Edit:
         return edit
     given = edit.action.value
     axes = site_axes(edit.site, spec.layers[edit.layers[0] if edit.layers else 0].mlp)
-    letter = "q" if "q" in axes else "k"
-    axis = axes.index(letter) - len(axes)  # from the right, as shapes are broadcast
+    letter, axis = axes[row_axis(axes)], row_axis(axes) - len(axes)  # from the right, as shapes are broadcast
     if given.ndim < -axis or given.shape[axis] == 1:
         return edit
     rows = np.asarray(whole)[selected(dict(edit.at).get(letter), np.asarray(whole))]
@@ -150,6 +149,11 @@ def site_axes(site: str, layer_mlp: Mlp | Moe | None = None) -> tuple[str, ...]:
     if site == "mlp_hidden" and isinstance(layer_mlp, Moe):
         return ("q", "e", "f")
     return tuple(BY_NAME[site].axes.split())
+
+
+def row_axis(axes: Sequence[str]) -> int:
+    """Which axis of a site counts positions of the run: q, or k where there is no q."""
+    return next(i for i, letter in enumerate(axes) if letter in ("q", "k"))
 
 
 def apply(

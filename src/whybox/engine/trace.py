@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from whybox.engine.edit import Edit, apply, check, site_axes
+from whybox.engine.edit import Edit, apply, check, row_axis, site_axes
 from whybox.engine.read import Reading
 from whybox.errors import NonFiniteError, SiteError
 from whybox.parts.mask import visible
@@ -296,9 +296,9 @@ class Tap:
         bad = ~finite & ~np.isneginf(value) if site == "scores" else ~finite
         if bad.any():
             axes = site_axes(site, None if layer is None else self.spec.layers[layer].mlp)
-            row_axis = next(i for i, letter in enumerate(axes) if letter in ("q", "k"))
-            rows = np.flatnonzero(bad.any(axis=tuple(i for i in range(value.ndim) if i != row_axis)))
-            raise NonFiniteError(site, layer, int(places[axes[row_axis]][rows[0]]), self.largest, OVERFLOW)
+            axis = row_axis(axes)
+            rows = np.flatnonzero(bad.any(axis=tuple(i for i in range(value.ndim) if i != axis)))
+            raise NonFiniteError(site, layer, int(places[axes[axis]][rows[0]]), self.largest, OVERFLOW)
         self.largest = f"largest |{site}| was {np.abs(value[finite]).max(initial=0):.6g}"
 
 

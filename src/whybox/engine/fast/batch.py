@@ -222,5 +222,5 @@ def _buffers(prefix: Slots, columns: Columns) -> Buffered:
     """Behind a prefix of one layer: room for all columns."""
     batch, width = columns.positions.shape
     key, value = (x.new_zeros(batch, x.shape[0], width, x.shape[-1]) for x in (prefix.key, prefix.value))
-    shared = Part(prefix.key[None], prefix.value[None], prefix.positions[None]) if len(prefix) else None
+    shared = Part.of(prefix) if len(prefix) else None
     return Buffered(shared, key, value, columns)

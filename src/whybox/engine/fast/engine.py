@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from whybox.engine import machine
-from whybox.engine.edit import Edit, portion, site_axes
+from whybox.engine.edit import Edit, portion, row_axis, site_axes
 from whybox.engine.fast import kernels, slots
 from whybox.engine.fast.angles import AngleTables
 from whybox.engine.fast.block import Batch, Block
@@ -48,7 +48,7 @@ class Watch:
 class FastEngine:
     """Runs packed weights. attention: the kernel where nobody watches; `kernel` says the same in words.
 
-    chunk: most tokens that go through the layers at once.
+    chunk: most tokens that go through the layers at once. neighbours: rows of the batch that a run is one of.
     """
 
     packed: Packed
@@ -232,14 +232,14 @@ class FastEngine:
         return torch.from_numpy(np.minimum(positions, last) + offset).to(self.packed.device)
 
     def through(
-        self, x: Tensor, batch: Batch, keys: Sequence[LayerKeys], first: int = 0, needed: int | None = None
+        self, x: Tensor, batch: Batch, keys: Sequence[LayerKeys], needed: int | None = None
     ) -> tuple[Tensor, list[LayerKeys]]:
-        """The residual stream [b q c] through the layers from `first` on, with what their keys became.
+        """The residual stream [b q c] through all layers, with what their keys became.
 
         needed: how many of the last rows are read behind the last layer (at least one is computed); None: all.
         """
-        grown, last = list(keys[:first]), len(self.spec.layers) - 1
-        for index in range(first, last + 1):
+        grown, last = [], len(self.spec.layers) - 1
+        for index in range(last + 1):
             rows = None if needed is None or index < last else min(max(needed, 1), x.shape[1])
             x, more = Block(self.packed.layers[index], index, batch, rows).run(x, keys[index])
             grown.append(more)
@@ -330,7 +330,7 @@ def _site(pieces: Sequence[tuple[int, Array]], key: Key) -> Array:
         first, stop = min(end - value.shape[-1] for end, value in pieces), pieces[-1][0]
         beside = [(end - value.shape[-1] - first, stop - end) for end, value in pieces]
         arrays = [np.pad(value, ((0, 0), (0, 0), both)) for value, both in zip(arrays, beside, strict=True)]
-    axis = next(i for i, letter in enumerate(site_axes(key[0])) if letter in ("q", "k"))
+    axis = row_axis(site_axes(key[0]))
     whole = np.concatenate(arrays, axis=axis)
     whole.flags.writeable = False
     return whole

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from whybox.engine.edit import site_axes
+from whybox.engine.edit import row_axis, site_axes
 from whybox.engine.fast.block import Batch, Block
 from whybox.engine.fast.engine import FastEngine, as_numpy
 from whybox.engine.fast.kernels import Kernel
@@ -262,6 +262,6 @@ def _axes(passed: _Passed, key: Key) -> Sequence[str]:
 
 def _first_bad(grad: Tensor, axes: Sequence[str]) -> int | None:
     """The first row of the axis q (or k) [1, *axes] that holds NaN or Inf."""
-    axis = next(i for i, letter in enumerate(axes) if letter in ("q", "k"))
+    axis = row_axis(axes)
     bad = torch.nonzero(~torch.isfinite(grad[0]).movedim(axis, 0).flatten(1).all(dim=1))
     return int(bad[0]) if len(bad) else None

@@ -20,7 +20,7 @@ NOWHERE = 2**60
 def padded(texts: Sequence[Sequence[int]], start: int) -> tuple[Int[np.ndarray, "b q"], Int[np.ndarray, "b q"]]:
     """Ids and positions [b q] of texts that begin at `start`; padding repeats the last id, and stands nowhere."""
     width = max(map(len, texts))
-    ids = np.array([[*text, *[text[-1]] * (width - len(text))] for text in texts], np.int64)
+    ids = np.array([[*text, *list(text[-1:]) * (width - len(text))] for text in texts], np.int64)
     column, lengths = np.arange(width)[None], np.array([[len(text)] for text in texts])
     return ids, np.where(column < lengths, start + column, NOWHERE + column - lengths)
 
@@ -32,6 +32,11 @@ class Part:
     key: Float[torch.Tensor, "n g k d"]
     value: Float[torch.Tensor, "n g k dv"]
     positions: Int[np.ndarray, "m k"]
+
+    @classmethod
+    def of(cls, slots: Slots) -> "Part":
+        """The slots of one sequence, for all rows."""
+        return cls(slots.key.unsqueeze(0), slots.value.unsqueeze(0), slots.positions[None])
 
 
 @runtime_checkable
@@ -61,15 +66,14 @@ class Alone:
         window: int | None,
     ) -> tuple[Sequence[Part], "Alone"]:
         grown = self.slots.append(key.squeeze(0).transpose(0, 1), value.squeeze(0).transpose(0, 1), positions[0])
-        part = Part(grown.key.unsqueeze(0), grown.value.unsqueeze(0), grown.positions[None])
-        return (part,), Alone(grown if window is None else grown.roll(window))
+        return (Part.of(grown),), Alone(grown if window is None else grown.roll(window))
 
 
 @dataclass(frozen=True, eq=False)
 class Behind:
-    """Rows that go on, each its own way, behind a shared prefix (or behind nothing)."""
+    """Rows that look at a shared prefix (or at nothing) before them, and at their own keys, which become `own`."""
 
-    shared: Slots | None
+    shared: Part | None
     own: Part | None = None
 
     def extend(
@@ -79,22 +83,10 @@ class Behind:
         positions: Int[np.ndarray, "m q"],
         window: int | None,
     ) -> tuple[Sequence[Part], "Behind"]:
-        own = _joined(self.own, Part(key.transpose(1, 2), value.transpose(1, 2), positions))
-        prefix = self.shared
-        if prefix is None or len(prefix) == 0:
+        own = Part(key.transpose(1, 2), value.transpose(1, 2), positions)
+        if self.shared is None or self.shared.positions.size == 0:
             return (own,), Behind(self.shared, own)
-        before = Part(prefix.key[None], prefix.value[None], prefix.positions[None])
-        return (before, own), Behind(self.shared, own)
-
-
-def _joined(before: Part | None, after: Part) -> Part:
-    if before is None:
-        return after
-    return Part(
-        torch.cat([before.key, after.key], dim=2),
-        torch.cat([before.value, after.value], dim=2),
-        np.concatenate([before.positions, after.positions], axis=1),
-    )
+        return (self.shared, own), Behind(self.shared, own)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +102,7 @@ class Beside:
         positions: Int[np.ndarray, "m q"],
         window: int | None,
     ) -> tuple[Sequence[Part], Alone]:
-        parts, _ = Behind(self.slots).extend(key, value, positions, window)
+        parts, _ = Behind(Part.of(self.slots)).extend(key, value, positions, window)
         _, grown = Alone(self.slots).extend(key[:1], value[:1], positions[:1], window)
         return parts, grown
 

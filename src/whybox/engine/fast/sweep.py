@@ -10,14 +10,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
 from torch import Tensor
 
 from whybox.engine.counterfactual import fresh_run, tail
-from whybox.engine.edit import Edit, portion, site_axes
+from whybox.engine.edit import Edit, portion, row_axis, site_axes
 from whybox.engine.fast.block import Batch, Block
 from whybox.engine.fast.engine import FastEngine, as_numpy
-from whybox.engine.fast.keys import NOWHERE, Behind, LayerKeys, Part
+from whybox.engine.fast.keys import Behind, LayerKeys, Part, padded
 from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.felt import rope_length
 from whybox.engine.plan import Group, groups
@@ -28,23 +27,6 @@ Array = np.ndarray
 ROWS = 1536  # in flight: about where the activations of a layer still lie in a processor's last cache
 LOGIT_ROWS = 512  # of logits that are held at once
 SCORES = 2**26  # numbers [b h q k] that one layer may hold at once
-
-
-@dataclass(frozen=True, eq=False)
-class After:
-    """Rows that look at a base run's keys before them, and at their own."""
-
-    before: Part
-
-    def extend(
-        self,
-        key: Float[Tensor, "b q g d"],
-        value: Float[Tensor, "b q g dv"],
-        positions: Int[Array, "n q"],
-        window: int | None,
-    ) -> tuple[Sequence[Part], "After"]:
-        own = Part(key.transpose(1, 2), value.transpose(1, 2), positions)
-        return ((self.before, own) if self.before.positions.size else (own,)), self
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +124,7 @@ class _Run:
     see: tuple[Wish, ...]
     texts: list[tuple[int, ...]] = field(init=False)
     tap: BatchTap = field(init=False)
+    ids: Array = field(init=False)
     positions: Array = field(init=False)
     _batches: dict[int, Batch] = field(default_factory=dict, init=False)
 
@@ -150,9 +133,9 @@ class _Run:
         self.texts = [change.text(trace.ids) for change in self.changes]
         edits = [self._edits(change, text) for change, text in zip(self.changes, self.texts, strict=True)]
         self.tap = BatchTap(self.engine.spec, self.see, edits)
-        each = [_positions(start, len(text), self.group.end) for text in self.texts]
+        self.ids, positions = padded([text[start:] for text in self.texts], start)
         alike = all(len(text) == self.group.end for text in self.texts)
-        self.positions = each[0][None] if alike else np.stack(each)
+        self.positions = positions[:1] if alike else positions
 
     def _edits(self, change: Change, text: tuple[int, ...]) -> tuple[Edit, ...]:
         whole, part = range(len(text)), range(self.group.start, len(text))
@@ -185,7 +168,7 @@ class _Run:
         for layer in range(self.group.layer, last + 1):
             if layer:
                 x = torch.cat([x, self._newcomers(layer)])
-            keys = After(self.base.before(layer, self.group.start))
+            keys = Behind(self.base.before(layer, self.group.start))
             rows = needed if layer == last else None
             x, _ = Block(self.engine.packed.layers[layer], layer, self._batch(len(x)), rows).run(x, keys)
         late = self._newcomers(last + 1)
@@ -195,18 +178,12 @@ class _Run:
         """Rows [b q c] of the members that join here: embedded anew, or taken from the base run's stream."""
         count, start = self.group.layers.count(layer), self.group.start
         if layer == 0 and count:
-            return self._embedded(count)
+            return self.engine.embed(torch.from_numpy(self.ids[:count]), self._batch(count))
         if not count:
             return self.base.keys[0].key.new_zeros(0, self.group.end - start, self.engine.spec.width)
         entering = self.base.stream[layer][:, start:]
         missing = self.group.end - start - entering.shape[1]
         return torch.nn.functional.pad(entering, (0, 0, 0, missing)).expand(count, -1, -1)
-
-    def _embedded(self, count: int) -> Tensor:
-        ids = np.zeros((count, self.group.end - self.group.start), np.int64)
-        for row, text in enumerate(self.texts[:count]):
-            ids[row, : len(text) - self.group.start] = text[self.group.start :]
-        return self.engine.embed(torch.from_numpy(ids), self._batch(count))
 
     def _batch(self, count: int) -> Batch:
         """The first `count` members as a batch; layers that nobody joins share one."""
@@ -262,7 +239,7 @@ class _Run:
             return np.concatenate([base[older], fresh])
         if key[0] in ("scores", "pattern"):
             base, fresh = _with_keys(base, length, 0.0 if key[0] == "pattern" else -np.inf), fresh[..., :length]
-        axis = next(i for i, letter in enumerate(site_axes(key[0])) if letter in ("q", "k"))
+        axis = row_axis(site_axes(key[0]))
         return np.concatenate([base.take(range(self.group.start), axis), fresh], axis=axis)
 
     def _trace(self, member: int, logits: Array, sites: Mapping[Key, Array], changed: tuple[bool, ...]) -> Trace:
@@ -278,12 +255,6 @@ class _Run:
             cache=Cache((), len(text), rope_length(text, base)),
             prompt=None,
         )
-
-
-def _positions(start: int, length: int, end: int) -> Array:
-    """Rows of a text, and of the padding behind it, which is nowhere."""
-    positions = np.arange(start, end)
-    return np.where(positions < length, positions, NOWHERE + positions)
 
 
 def _with_keys(value: Array, length: int, hidden: float) -> Array:

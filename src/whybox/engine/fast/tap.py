@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from whybox.engine.edit import Action, Add, Boost, Cut, Edit, Scale, Set, Zero, check, selected, site_axes
+from whybox.engine.edit import Action, Add, Boost, Cut, Edit, Scale, Set, Zero, check, row_axis, selected, site_axes
 from whybox.engine.fast.keys import NOWHERE
 from whybox.engine.trace import OVERFLOW, Key, Wish, wanted
 from whybox.errors import NonFiniteError, SiteError
@@ -129,7 +129,7 @@ class BatchTap:
         bad = ~finite & ~torch.isneginf(value) if site == "scores" else ~finite
         if bool(bad.any()):
             axes = site_axes(site, None if layer is None else self.spec.layers[layer].mlp)
-            axis = next(i for i, letter in enumerate(axes) if letter in ("q", "k"))
+            axis = row_axis(axes)
             row = int(torch.nonzero(bad)[0, 0])
             offsets = torch.nonzero(bad[row].movedim(axis, 0).flatten(1).any(dim=1))
             position = int(places.of(row)[axes[axis]][int(offsets[0])])
