@@ -120,6 +120,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "logits": (set_to("logits", -9.0, v=3),),
     "final": (scale("final", 2.0, q=11),),
     "jointly": (cut(0, q=11, k=range(2)), zero("head_out", 1, h=0), add("resid_post", np.ones(13), 2, q=7)),
+    "weight given to what is not seen": (set_to("pattern", 0.1, 1, h=2, q=range(2, 5)),),
     "nothing": (set_to("head_out", 0.0, 0, h=1), scale("mlp_out", 1.0, 0)),
 }
 
@@ -139,8 +140,9 @@ def test_a_cut_that_leaves_nothing_to_see_is_refused() -> None:
 
 
 def test_values_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(SiteError, match="does not fit"):
-        fast(KINDS["plain"]).run(IDS, edits=[set_to("resid_mid", np.zeros(5), 1)])
+    for shape in (5,), (11, 13), (13, 13), (1, 12, 13):
+        with pytest.raises(SiteError, match="does not fit"):
+            fast(KINDS["plain"]).run(IDS, edits=[set_to("resid_mid", np.zeros(shape), 1)])
 
 
 def test_ids_beyond_the_vocabulary_are_refused() -> None:

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from whybox.engine import machine
-from whybox.engine.edit import Edit, portion, row_axis, site_axes
+from whybox.engine.edit import Add, Edit, Set, portion, row_axis, site_axes
 from whybox.engine.fast import kernels, slots
 from whybox.engine.fast.angles import AngleTables
 from whybox.engine.fast.block import Batch, Block
@@ -314,10 +314,11 @@ def extend(records: dict[int, AttentionRows], chunk: dict[int, AttentionRows]) -
 
 
 def needs_one_piece(watch: Watch, cache: Cache, spec: Spec) -> bool:
-    """Raw scores of keys that come later exist in one piece only; so do patterns over slots with gaps."""
+    """What has keys that come later: raw scores, and weights given to them. So have patterns over slots with gaps."""
     sites = {site for site, _ in wanted(watch.see, spec)}
     gaps = any(len(slots) and np.ptp(slots.positions) + 1 != len(slots) for slots in cache.layers)
-    return "scores" in sites or ("pattern" in sites and gaps)
+    given = any(edit.site == "pattern" and isinstance(edit.action, Set | Add) for edit in watch.edits)
+    return given or "scores" in sites or ("pattern" in sites and gaps)
 
 
 def _site(pieces: Sequence[tuple[int, Array]], key: Key) -> Array:
