@@ -7,10 +7,11 @@ import pytest
 
 from tests.engine.fast.pairs import KINDS, fast, reference
 from tests.engine.random_models import IDS
+from whybox.engine import machine
 from whybox.engine.edit import Edit, add, boost, cut, scale, set_to, zero
-from whybox.engine.fast import Kernel, Precision
+from whybox.engine.fast import FastEngine, Kernel, Precision
 from whybox.engine.trace import Trace
-from whybox.errors import NonFiniteError, PromptError, SiteError
+from whybox.errors import CapacityError, NonFiniteError, PromptError, SiteError
 from whybox.sites import sites_of
 from whybox.spec import Spec
 
@@ -174,3 +175,12 @@ def test_kept_values_cannot_be_changed() -> None:
     trace = fast(KINDS["plain"]).run(IDS, see=["resid_post"])
     with pytest.raises(ValueError, match="read-only"):
         trace["resid_post", 0][0, 0] = 1
+
+
+def test_a_run_without_room_is_refused_before_a_slot_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[int] = []
+    monkeypatch.setattr(machine, "available", lambda: 1)
+    monkeypatch.setattr(FastEngine, "fresh_cache", lambda engine, length: taken.append(length))
+    with pytest.raises(CapacityError, match="1 bytes are available"):
+        fast(KINDS["plain"]).run(IDS)
+    assert not taken

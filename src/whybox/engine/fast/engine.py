@@ -84,12 +84,13 @@ class FastEngine:
         statistics: AttentionWish | None = None,
     ) -> Trace:
         """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site."""
-        wishes, before = tuple(see), cache or self.fresh_cache(len(ids))
-        if len(before.layers) != len(self.spec.layers):
+        wishes, past = tuple(see), cache.seen if cache else 0
+        if cache and len(cache.layers) != len(self.spec.layers):
             raise UsageError("a counterfactual of a sweep keeps no cache", "run it on its own: model.changed")
-        if len(ids) > STEP or not before.seen:
+        if len(ids) > STEP or not past:
             numbers = 0 if statistics is None else statistics.numbers(len(ids))
-            self.require_room(Run(len(ids), past=before.seen, tail=tail, see=wishes, statistics=numbers))
+            self.require_room(Run(len(ids), past=past, tail=tail, see=wishes, statistics=numbers))
+        before = cache or self.fresh_cache(len(ids))
         with torch.inference_mode():
             trace = self._run(ids, Watch(wishes, tuple(edits), statistics), before, tail)
             if not np.isfinite(trace.logits).all():
