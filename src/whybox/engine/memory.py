@@ -176,6 +176,30 @@ def need_of_gradient(spec: Spec, run: Run) -> Need:
     return Need((*_weights(whole), stream, *_kept(spec, whole)), (tuple(map(_thrice, layer)), logits))
 
 
+def need_of_batch(spec: Spec, run: Run) -> Need:
+    """Many texts together behind `past` tokens that all share: `tokens` are the slots that each has for itself.
+
+    Stays: the shared keys and values, the texts' own (windows let nothing go), the logits behind each text, once as
+    computed, once as put together and once in float32. One after another: attention and MLP of a layer.
+    """
+    slots = tuple(_cached(_unwindowed(layer), run.tokens, run.batch, run.bytes_each) for layer in spec.layers)
+    shared = tuple(_cached(_unwindowed(layer), run.past, 1, run.bytes_each) for layer in spec.layers)
+    rows = ((run.batch, run.rows, spec.vocab, 2 * run.bytes_each + 4),)
+    stays = (
+        *_weights(run),
+        Item("keys and values that texts share", "k · 2 · g · d · bytes", shared, SHORTER),
+        Item("keys and values of each text", "b · k · 2 · g · d · bytes", slots, SHORTER),
+        Item("logits", "b · q · v · (2 · bytes + 4)", rows, SHORTER),
+    )
+    stream = _stream(spec, run)
+    attention = (stream, _projections(spec, run), _scores(spec, run))
+    return Need(stays, (attention, (stream, _hidden(spec, run))))
+
+
+def _unwindowed(layer: Layer) -> Layer:
+    return replace(layer, attention=replace(layer.attention, window=None))
+
+
 def _thrice(item: Item) -> Item:
     return replace(item, terms=item.terms * 3)
 
