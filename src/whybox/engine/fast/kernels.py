@@ -18,7 +18,6 @@ from torch.nn import functional
 
 from whybox.engine.fast.grouped import mixed, products
 from whybox.engine.fast.keys import NOWHERE, Part
-from whybox.engine.fast.one_row import attend_one_row
 from whybox.engine.fast.stairs import attend_in_stairs, corner
 from whybox.engine.fast.tiled import ROWS, Places
 from whybox.engine.fast.tiled import sight as reach
@@ -145,11 +144,6 @@ class Sight:
         """What is added to scores: 0 where a key is visible, else −∞."""
         assert self.mask is not None
         return torch.zeros(self.mask.shape, device=self.device).masked_fill_(~self.mask, -torch.inf)
-
-    @cached_property
-    def lowered(self) -> Float[Tensor, "n q k"] | None:
-        """The same in bfloat16; None where every key is visible."""
-        return None if self.mask is None else self.penalty.bfloat16()
 
     def _part(self, key: Int[np.ndarray, "m k"]) -> Bool[np.ndarray, "n q k"]:
         query, key = self.query[:, :, None], key[:, None, :]
@@ -292,8 +286,6 @@ def fused(
     """torch's fused attention, in one product or in one for each part; on a CPU its better for a bfloat16 triangle."""
     if bias is None and _on_stairs(query, parts, sight):
         return attend_in_stairs(query, parts, sight.corner, spec)
-    if bias is None and _one_row_each(query):
-        return attend_one_row(query, parts, sight.lowered, sight.blind, spec)
     if len(parts) > 1:
         return merged([_partial(query, part, each, spec) for part, each in zip(parts, sight.each, strict=True)])
     if query.shape[2] == 1:
@@ -304,11 +296,6 @@ def fused(
 def _on_stairs(query: Float[Tensor, "b h q d"], parts: Sequence[Part], sight: Sight) -> bool:
     enough = query.shape[2] >= (2 if len(parts) == 1 else SHARED_FROM)
     return enough and query.dtype is torch.bfloat16 and query.device.type == "cpu" and sight.stairs
-
-
-def _one_row_each(query: Float[Tensor, "b h q d"]) -> bool:
-    """A single sequence is quicker in torch's own product."""
-    return query.shape[2] == 1 < len(query) and query.dtype is torch.bfloat16 and query.device.type == "cpu"
 
 
 def _whole(
