@@ -12,9 +12,9 @@ from torch import Tensor
 
 from whybox.engine.fast.batch import same_angles
 from whybox.engine.fast.engine import FastEngine, as_numpy, own
-from whybox.engine.fast.keys import Behind, Part, padded
+from whybox.engine.fast.keys import Part, Passing, padded
 from whybox.engine.fast.tap import BatchTap, Places
-from whybox.engine.memory import Run, need_of_batch
+from whybox.engine.memory import Run, need_of_ends
 from whybox.engine.prefixes import Fill, Finish, Schedule, schedule
 from whybox.engine.trace import Answer, Cache
 from whybox.errors import NonFiniteError
@@ -62,7 +62,7 @@ class _Reader:
             most, batch = max(self.wanted(step)), len(step.texts)
             tail = min(most, -(-LOGIT_ROWS // batch))
             run = Run(max(map(len, step.texts)), past=step.start, batch=batch, tail=tail)
-            self.engine.require_room(run, need_of_batch)
+            self.engine.require_room(run, need_of_ends)
 
     def run(self) -> Iterator[tuple[int, Array]]:
         """A stack of caches, one for each prefix on the way."""
@@ -108,7 +108,7 @@ def _streams(engine: FastEngine, texts: Sequence[Sequence[int]], most: int, cach
         batch = engine.batch(
             positions, lengths.tolist(), BatchTap(engine.spec, (), [()] * len(texts)), cache.rope_length
         )
-        layers = [Behind(Part.of(own(slots))) for slots in cache.layers]
+        layers = [Passing(Part.of(own(slots))) for slots in cache.layers]
         needed = ids.shape[1] - int(lengths.min()) + most
         x, _ = engine.through(engine.embed(torch.from_numpy(ids), batch), batch, layers, needed=needed)
         ends = lengths[:, None] + np.arange(-most, 0)
