@@ -173,6 +173,12 @@ def test_long_texts_go_through_in_chunks_and_short_ones_together() -> None:
     assert_same(written(engine, drafts, seeded(4)), written(reference(KINDS["window 5"]), drafts, seeded(4)))
 
 
+def test_weights_given_to_keys_of_a_later_chunk_keep_the_text_in_one_piece() -> None:
+    engine = replace(fast(KINDS["plain"]), chunk=5)
+    drafts = [Draft(IDS, 3, (set_to("pattern", 0.1, 1),)), Draft(IDS[:4], 3)]
+    assert_same(written(engine, drafts, seeded(2)), written(reference(KINDS["plain"]), drafts, seeded(2)))
+
+
 @pytest.mark.parametrize("room", [1, 20, 40])
 def test_memory_is_bounded(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[int] = []

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from whybox.engine.edit import Edit, portion
-from whybox.engine.fast.engine import FastEngine, as_numpy, chunks, own
+from whybox.engine.fast.engine import FastEngine, Watch, as_numpy, chunks, needs_one_piece, own
 from whybox.engine.fast.keys import NOWHERE, Buffered, Columns, Part, padded
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
@@ -215,7 +215,9 @@ class _Batch:
         rows, columns = self.rows[chosen], Columns(self.columns.positions[chosen])
         layers = [layer.rows(chosen, columns) for layer in self.layers]
         ids, positions = padded([row.ids[self.seen :] for row in rows], self.seen)
-        for part in chunks(range(width), self.writer.engine.chunk):
+        engine = self.writer.engine
+        whole = any(needs_one_piece(Watch(edits=row.edits), Cache((), 0, 0), engine.spec) for row in rows)
+        for part in chunks(range(width), width if whole else engine.chunk):
             edits = [self._edits(row, part) for row in rows]
             piece = slice(part.start, part.stop)
             logits = self.writer.passed(ids[:, piece], positions[:, piece], edits, layers)
