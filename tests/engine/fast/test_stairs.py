@@ -7,8 +7,9 @@ import pytest
 import torch
 from torch.nn import functional
 
-from whybox.engine.fast.kernels import STAIR, Sight, _stairs
+from whybox.engine.fast.kernels import _stairs
 from whybox.engine.fast.keys import Part
+from whybox.engine.fast.sight import STAIR, Sight
 from whybox.spec import Attention
 
 

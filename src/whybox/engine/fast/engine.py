@@ -11,10 +11,10 @@ from torch.nn import functional
 
 from whybox.engine import machine
 from whybox.engine.edit import Add, Edit, Set, portion, row_axis, site_axes
-from whybox.engine.fast import kernels, slots
+from whybox.engine.fast import kernel_choice, slots
 from whybox.engine.fast.angles import AngleTables
 from whybox.engine.fast.block import Batch, Block
-from whybox.engine.fast.kernels import Kernel
+from whybox.engine.fast.kernel_choice import Kernel
 from whybox.engine.fast.keys import NOWHERE, Alone, Beside, LayerKeys, padded
 from whybox.engine.fast.packed import Packed, StreamedLayers, linear, norm
 from whybox.engine.fast.slots import Slots
@@ -72,7 +72,7 @@ class FastEngine:
 
     @property
     def kernel(self) -> str:
-        return kernels.described(self.attention, self.packed.device.type)
+        return kernel_choice.described(self.attention, self.packed.device.type)
 
     def run(
         self,
@@ -135,7 +135,7 @@ class FastEngine:
     def require_room(self, run: Run, needed: Callable[[Spec, Run], Need] = need) -> None:
         """CapacityError before anything is computed, when it would not fit in memory."""
         seen = any(site in SCORE_SITES for site, _ in wanted(run.see, self.spec))
-        plain = seen or kernels.holds_scores(self.attention, self.spec)
+        plain = seen or kernel_choice.holds_scores(self.attention, self.spec)
         each = self.packed.precision.compute.itemsize
         passing = self.packed.layers.passing if isinstance(self.packed.layers, StreamedLayers) else 0
         counted = replace(
