@@ -32,6 +32,7 @@ from whybox.statistics.rows import joined as joined_rows
 Array = np.ndarray
 CHUNK = 4096
 STEP = 4  # tokens behind a cache that need less memory than what asking the machine for it takes time
+SCORES = 2**26  # numbers [h q k] that one layer may hold at once while a bad value is looked for
 SCORE_SITES = ("scores", "pattern", "sink_mass")
 
 
@@ -93,7 +94,7 @@ class FastEngine:
         before = cache or self.fresh_cache(len(ids))
         with torch.inference_mode():
             trace = self._run(ids, Watch(wishes, tuple(edits), statistics), before, tail)
-            if not np.isfinite(trace.logits).all():
+            if not trace.finite:
                 self._locate_non_finite(ids, edits, before, tail)
         return trace
 
@@ -159,9 +160,14 @@ class FastEngine:
             return as_numpy(self.head(x[None], BatchTap(self.spec, (), ((),)), places)[0])
 
     def _locate_non_finite(self, ids: Sequence[int], edits: Sequence[Edit], cache: Cache, tail: int | None) -> None:
-        watching = BatchTap(self.spec, (), (tuple(edits),), strict=True)
-        self._pass(ids, watching, cache, tail or len(ids))
-        raise NonFiniteError("logits", None, cache.seen + len(ids) - 1, watching.largest)
+        """Every site of every layer, in order; of a long text the first rows first, as many as scores have room for."""
+        whole, heads = range(cache.seen, cache.seen + len(ids)), max(each.attention.heads for each in self.spec.layers)
+        for part in chunks(whole, max(SCORES // (heads * whole.stop), 1)):
+            mine = tuple(portion(edit, whole, part, self.spec) for edit in edits)
+            watching = BatchTap(self.spec, (), (mine,), strict=True)
+            read = max(min(part.stop - whole.stop + (tail or len(ids)), len(part)), 0)
+            cache = self._pass(ids[part.start - whole.start : part.stop - whole.start], watching, cache, read).cache
+        raise NonFiniteError("logits", None, whole.stop - 1, watching.largest)
 
     def _pass(self, ids: Sequence[int], tap: BatchTap, cache: Cache, read: int) -> Trace:
         """One chunk; logits for its last `read` rows. Neighbours are its own beginnings, each shorter by one id."""

@@ -6,10 +6,10 @@ from typing import assert_never
 import torch
 
 from whybox.engine.fast.sight import Sight
-from whybox.engine.fast.tiled import ROWS
 from whybox.spec import Attention, Spec
 
-TILED_FROM = 256  # keys: with fewer, tiles are too small to be worth their calls
+TILED_FROM = 256  # keys: with fewer, tiles are too small to be worth their calls …
+TILED_ROWS = 96  # … and with fewer rows
 TILED_PRICE = {torch.bfloat16: 0.55}
 """Seconds that a visible pair costs in tiles, over what it costs in torch's fused product, on a CPU with AVX-512 …"""
 OTHER_PRICE = 1.25
@@ -55,7 +55,7 @@ def described(asked: Kernel, device: str) -> str:
 def _quickest(spec: Attention, sight: Sight, dtype: torch.dtype) -> Kernel:
     """By the prices; and tiled where anything else would hold numbers for every pair."""
     rows, keys = sight.query.shape[1], sight.key[0].shape[1]
-    if sight.device.type != "cpu" or rows < ROWS or keys < TILED_FROM or sight.places is None:
+    if sight.device.type != "cpu" or rows < TILED_ROWS or keys < TILED_FROM or sight.places is None:
         return Kernel.SDPA
     if not can_fuse(spec, sight) or spec.alibi is not None:
         return Kernel.TILED
