@@ -197,13 +197,13 @@ def _last_words(text: str) -> str:
     return next((line for line in reversed(lines) if any(map(str.isalnum, line))), "")
 
 
-def giant(inputs: str) -> Work:
+def giant(inputs: str, engine: str) -> Work:
     """Opens the 8B-shaped file as anyone would, and computes one next token."""
     given = shared(inputs)
     _bounded(GIANT_BOUND)
 
     def work() -> dict[str, Any]:
-        whybox.open(given["giant"]).run("the quick brown fox", tail=1).next(1)
+        whybox.open(given["giant"], engine=engine).run("the quick brown fox", tail=1).next(1)
         return {}
 
     return work

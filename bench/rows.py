@@ -148,7 +148,12 @@ CONTESTS: tuple[Contest, ...] = (
             "import torch": ours("cold", command=["-c", "import torch"]),
         },
     ),
-    Contest("giant", {"ours": ours("giant", cold=True)}, rounds=1, giant=True),
+    Contest(
+        "giant",
+        {engine: ours("giant", engine=engine, cold=True) for engine in ("torch", "numpy")},
+        rounds=1,
+        giant=True,
+    ),
 )
 
 _SPEED, _HEADS = Speed("tokens/s"), Speed("heads/s")
@@ -157,6 +162,7 @@ _LENS, _ABLATE = (
     f"zero each of 270 heads at all positions, {HEADS_TOKENS} tokens, read at the end",
 )
 _EFFECTS, _NEAR = "largest error of an effect against float64 ÷ our noise floor", NearTruth("float64", EVERY_HEAD)
+_GIANT = "Llama-3-8B-shaped Q4_0 file opened, one next token"
 _ASKED = f"30 questions × 5 positions of the right passage × {WRITTEN} tokens"
 
 ROWS: tuple[Row, ...] = (
@@ -196,8 +202,8 @@ ROWS: tuple[Row, ...] = (
         ("ours bf16",), ("llama.cpp server",), _SPEED, 2.0),
     Row("cold", "cold `whybox next`, less torch's import", "the NumPy engine", "cold",
         ("torch engine",), ("numpy engine",), Start("import torch"), 1.0),
-    Row("giant", "Llama-3-8B-shaped Q4_0 file opened, one next token: peak memory", "8 GB", "giant",
-        ("ours",), (), Peak(8 * GB), 1.0),
+    Row("giant/torch", f"{_GIANT}, torch engine: peak memory", "8 GB", "giant", ("torch",), (), Peak(8 * GB), 1.0),
+    Row("giant/numpy", f"{_GIANT}, NumPy engine: peak memory", "8 GB", "giant", ("numpy",), (), Peak(8 * GB), 1.0),
 )  # fmt: skip
 
 NOTES = (

@@ -24,6 +24,7 @@ from whybox.errors import SiteError
 from whybox.spec import Attention, Layout, Mlp, Moe, QkNorm, Rope
 from whybox.statistics.rows import AttentionRows, AttentionWish, rows_of
 
+SCORE_SITES = ("scores", "pattern", "sink_mass")
 Turns = Callable[[Rope], Turn]
 Held = dict[int, Tensor]  # expert → its hidden rows
 Chosen = dict[int, tuple[Tensor, ...]]  # expert → the rows that chose it
@@ -145,8 +146,8 @@ class Block:
         return kernels.mix(self.pattern(query, parts, sight, bias), parts)
 
     def kernel(self, sight: Sight, dtype: torch.dtype) -> Kernel:
-        """What is watched is shown by plain attention alone; statistics are gathered from tiles."""
-        if any(self.tap.watches(site, self.index) for site in ("scores", "pattern", "sink_mass")):
+        """What is watched is shown by plain attention alone, as is NaN; statistics are gathered from tiles."""
+        if not self.packed.sound or any(self.tap.watches(site, self.index) for site in SCORE_SITES):
             return Kernel.PLAIN
         asked = self.batch.kernel if self.tap.statistics is None else Kernel.TILED
         return chosen(asked, self.attention, sight, dtype)

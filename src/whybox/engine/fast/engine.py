@@ -13,7 +13,7 @@ from whybox.engine import machine
 from whybox.engine.edit import Add, Edit, Set, portion, row_axis, site_axes
 from whybox.engine.fast import kernel_choice, slots
 from whybox.engine.fast.angles import AngleTables
-from whybox.engine.fast.block import Batch, Block
+from whybox.engine.fast.block import SCORE_SITES, Batch, Block
 from whybox.engine.fast.kernel_choice import Kernel
 from whybox.engine.fast.keys import NOWHERE, Alone, Beside, LayerKeys, padded
 from whybox.engine.fast.packed import Packed, StreamedLayers, linear, norm
@@ -26,14 +26,12 @@ from whybox.engine.read import Reading
 from whybox.engine.trace import Cache, Change, Choose, Draft, Key, LayerSlots, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, PromptError, UsageError
 from whybox.spec import Rope, Spec
-from whybox.statistics.rows import AttentionRows, AttentionWish
-from whybox.statistics.rows import joined as joined_rows
+from whybox.statistics.rows import AttentionRows, AttentionWish, Joining
 
 Array = np.ndarray
 CHUNK = 4096
 STEP = 4  # tokens behind a cache that need less memory than what asking the machine for it takes time
 SCORES = 2**26  # numbers [h q k] that one layer may hold at once while a bad value is looked for
-SCORE_SITES = ("scores", "pattern", "sink_mass")
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ class FastEngine:
         """Chunk by chunk, so that memory follows the chunk."""
         size = len(ids) if needs_one_piece(watch, cache, self.spec) else self.chunk
         whole, pieces = range(cache.seen, cache.seen + len(ids)), []
-        records: dict[int, AttentionRows] = {}
+        records = [Joining(len(ids)) for _ in self.spec.layers]
         for part in chunks(whole, max(size, 1)):
             edits = tuple(portion(edit, whole, part, self.spec) for edit in watch.edits)
             tap = BatchTap(self.spec, watch.see, (edits,), statistics=watch.statistics)
@@ -110,7 +108,7 @@ class FastEngine:
             pieces.append(self._pass(ids[part.start - whole.start : part.stop - whole.start], tap, cache, read))
             cache = pieces[-1].cache
             extend(records, tap.records)
-        statistics = None if watch.statistics is None else tuple(records[layer] for layer in sorted(records))
+        statistics = None if watch.statistics is None else tuple(record.whole() for record in records)
         return replace(joined(pieces), edits=watch.edits, statistics=statistics)
 
     def counterfactuals(
@@ -313,11 +311,10 @@ def joined(pieces: Sequence[Trace]) -> Trace:
     )
 
 
-def extend(records: dict[int, AttentionRows], chunk: dict[int, AttentionRows]) -> None:
+def extend(records: Sequence[Joining], chunk: dict[int, AttentionRows]) -> None:
     """Each layer's record with the next chunk behind it; those of the chunk are let go, layer by layer."""
     for layer in sorted(chunk):
-        rows = chunk.pop(layer)
-        records[layer] = joined_rows([records[layer], rows]) if layer in records else rows
+        records[layer].add(chunk.pop(layer))
 
 
 def needs_one_piece(watch: Watch, cache: Cache, spec: Spec) -> bool:
