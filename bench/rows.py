@@ -9,7 +9,14 @@ EVERY_HEAD = 3
 """So many heads lie between two whose effects are computed in float64 as well."""
 WRITTEN = 32
 
-EXPLAINED: dict[str, str] = {"decode-1/llama.cpp": "docs/decisions/decode-speed.md"}
+EXPLAINED: dict[str, str] = {
+    "decode-1/llama.cpp": "docs/decisions/decode-speed.md",
+    "statistics-8192-fp32/time": "docs/decisions/attention-statistics.md",
+    "statistics-8192-bf16/time": "docs/decisions/attention-statistics.md",
+    "statistics-32768/memory": "docs/decisions/attention-statistics.md",
+    "ablations/bf16": "docs/decisions/ablations.md",
+    "giant/torch": "docs/decisions/weight-files.md",
+}
 """Row → the note under docs/decisions/ that says what was tried, what it measured, and what limits it."""
 
 
