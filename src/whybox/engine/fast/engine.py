@@ -160,7 +160,8 @@ class FastEngine:
     def _locate_non_finite(self, ids: Sequence[int], edits: Sequence[Edit], cache: Cache, tail: int | None) -> None:
         """Every site of every layer, in order; of a long text the first rows first, as many as scores have room for."""
         whole, heads = range(cache.seen, cache.seen + len(ids)), max(each.attention.heads for each in self.spec.layers)
-        for part in chunks(whole, max(SCORES // (heads * whole.stop), 1)):
+        one_piece = needs_one_piece(Watch(edits=tuple(edits)), cache, self.spec)
+        for part in chunks(whole, len(ids) if one_piece else max(SCORES // (heads * whole.stop), 1)):
             mine = tuple(portion(edit, whole, part, self.spec) for edit in edits)
             watching = BatchTap(self.spec, (), (mine,), strict=True)
             read = max(min(part.stop - whole.stop + (tail or len(ids)), len(part)), 0)
