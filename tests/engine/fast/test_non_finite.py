@@ -65,7 +65,7 @@ WAYS: dict[str, Callable[[Engine], object]] = {
     "last row": lambda engine: engine.run(IDS, tail=1),
     "statistics": lambda engine: engine.run(IDS, tail=1, statistics=AttentionWish()),
     "behind a cache": lambda engine: engine.run(IDS[3:], cache=engine.run(IDS[:3]).cache),
-    "writing": lambda engine: engine.write([Draft(IDS[:2], 2), Draft(IDS, 3)], lambda drafts, _: [1] * len(drafts)),
+    "writing": lambda engine: engine.write([Draft(IDS[:2], 2), Draft(IDS, 3)], lambda drafts, _: [None] * len(drafts)),
 }
 
 
