@@ -15,7 +15,6 @@ EXPLAINED: dict[str, str] = {
     "statistics-8192-bf16/time": "docs/decisions/attention-statistics.md",
     "statistics-32768/memory": "docs/decisions/attention-statistics.md",
     "ablations/bf16": "docs/decisions/ablations.md",
-    "giant/torch": "docs/decisions/weight-files.md",
 }
 """Row → the note under docs/decisions/ that says what was tried, what it measured, and what limits it."""
 
