@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from bench.contest import Absent, Cost, Peak, Row, SameTop, Shown, Speed, Start, Taken, WithinFloor
+from bench.contest import Absent, Cost, NearTruth, Peak, Row, SameTop, Shown, Speed, Start, Taken, WithinFloor
 
 GIGA = 1e9
 
@@ -27,13 +27,14 @@ class NotComparable(Exception):
 def figures(row: Row, shown: Mapping[str, Shown]) -> Figures:
     """The figures of a row; a side that is absent leaves the others standing, and gives the reason."""
     ours, theirs = _fastest_of_ours(row, shown), _fastest_of_peers(row, shown)
+    unit, mine, others = _unit(row), _figure(row, ours, shown), _figure(row, theirs, shown)
     lacking = [side.reason for side in (ours, theirs) if isinstance(side, Absent)]
     if lacking:
-        return Figures(_unit(row), _figure(row, ours), _figure(row, theirs), None, "; ".join(lacking))
+        return Figures(unit, mine, others, None, "; ".join(lacking))
     try:
-        return Figures(_unit(row), _figure(row, ours), _figure(row, theirs), _ratio(row, ours, theirs, shown))
+        return Figures(unit, mine, others, _ratio(row, ours, theirs, shown))
     except NotComparable as problem:
-        return Figures(_unit(row), _figure(row, ours), _figure(row, theirs), None, str(problem))
+        return Figures(unit, mine, others, None, str(problem))
 
 
 def reaches(row: Row, ratio: float | None) -> bool | None:
@@ -80,12 +81,12 @@ def _unit(row: Row) -> str:
             return "GB"
         case SameTop(count):
             return f"of {count} heads"
-        case WithinFloor():
+        case WithinFloor() | NearTruth():
             return "nats"
     assert_never(row.compare)
 
 
-def _figure(row: Row, side: Shown | None) -> float | None:
+def _figure(row: Row, side: Shown | None, shown: Mapping[str, Shown]) -> float | None:
     if not isinstance(side, Taken):
         return row.compare.limit / GIGA if side is None and isinstance(row.compare, Peak) else None
     match row.compare:
@@ -97,6 +98,9 @@ def _figure(row: Row, side: Shown | None) -> float | None:
             return side.peak_bytes / GIGA
         case SameTop() | WithinFloor():
             return None
+        case NearTruth(truth, every):
+            known = shown[truth]
+            return None if isinstance(known, Absent) else _farthest(effects(side)[::every], effects(known))
     assert_never(row.compare)
 
 
@@ -116,7 +120,12 @@ def _ratio(row: Row, ours: Shown, theirs: Shown | None, shown: Mapping[str, Show
             top, other = (set(strongest(effects(side), count)) for side in (ours, theirs))
             return len(top & other) / count
         case WithinFloor():
-            return _apart(ours, theirs)
+            return _farthest(effects(ours), effects(theirs)) / _floor(ours)
+        case NearTruth(truth):
+            distance = _figure(row, ours, shown)
+            if distance is None:
+                raise NotComparable(f"{truth} is not there to compare with")
+            return distance / _floor(ours)
     assert_never(row.compare)
 
 
@@ -126,12 +135,15 @@ def _started(ours: Taken, theirs: Taken, without: Shown) -> float:
     return (ours.seconds - without.seconds) / theirs.seconds
 
 
-def _apart(ours: Taken, theirs: Taken) -> float:
-    floor = ours.extra.get("floor")
+def _farthest(some: Sequence[float], others: Sequence[float]) -> float:
+    return max(abs(a - b) for a, b in zip(some, others, strict=True))
+
+
+def _floor(side: Taken) -> float:
+    floor = side.extra.get("floor")
     if not isinstance(floor, int | float) or floor <= 0:
         raise NotComparable("our side printed no noise floor")
-    pairs = zip(effects(ours), effects(theirs), strict=True)
-    return max(abs(a - b) for a, b in pairs) / floor
+    return floor
 
 
 def effects(side: Taken) -> list[float]:

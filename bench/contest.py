@@ -102,7 +102,18 @@ class WithinFloor:
     """ratio = largest difference between our effects and theirs ÷ the noise floor that we print, at most the goal."""
 
 
-Compare = Speed | Cost | Start | Peak | SameTop | WithinFloor
+@dataclass(frozen=True)
+class NearTruth:
+    """ratio = our largest distance from the effects of the side `truth` ÷ the noise floor that we print.
+
+    At most the goal. The truth has every `every`-th effect. Beside ours stands the peer's distance from the same truth.
+    """
+
+    truth: str
+    every: int
+
+
+Compare = Speed | Cost | Start | Peak | SameTop | WithinFloor | NearTruth
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from bench.peers.turns import NotOffered, Work, serve
 from whybox.errors import UsageError
 
 FLOOR_SAMPLE = 30
+EXACT = "fp64"
 GIANT_BOUND = 12 * 10**9
 FRESH_SAMPLE = 10
 FP32_FLOOR = 1e-4
@@ -71,31 +72,57 @@ def _written(model: Any, prompts: list[list[int]], tokens: int) -> int:
 
 
 def ablations(inputs: str, precision: str, tokens: int) -> Work:
-    """Each head zeroed at all positions, read at the end: how much the likeliest next token's log p falls.
-
-    floor: the largest difference of the sweep from a fresh run of the same engine, and from one of the NumPy engine,
-    over heads spread through the layers.
-    """
+    """Each head zeroed at all positions, read at the end: how much the likeliest next token's log p falls."""
     given = shared(inputs)
-    model, reference = opened(given["model"], precision), whybox.open(given["model"], engine="numpy")
-    ids = given["text"][:tokens]
+    model, ids = opened(given["model"], precision), given["text"][:tokens]
+    changes = _heads(model)
+    likeliest = _likeliest(model, ids)
+    floor = _floor(model, given["model"], ids, changes, likeliest)
+    return lambda: {"units": len(changes), "effects": _swept(model, ids, changes, likeliest), "floor": floor}
+
+
+def exact_ablations(inputs: str, tokens: int, every: int) -> Work:
+    """The same in float64, for every so many-th head; of the token that is likeliest there."""
+    given = shared(inputs)
+    model, ids = opened(given["model"], EXACT), given["text"][:tokens]
+    changes = _heads(model)[::every]
+    likeliest = _likeliest(model, ids)
+    return lambda: {"units": len(changes), "effects": _swept(model, ids, changes, likeliest)}
+
+
+def _heads(model: Any) -> list[Any]:
     heads = [(layer, head) for layer, each in enumerate(model.spec.layers) for head in range(each.attention.heads)]
-    changes = [whybox.Change(edits=(whybox.zero("head_out", layer, h=head),)) for layer, head in heads]
-    likeliest = int(model.run(ids, tail=1).logits[-1].argmax())
+    return [whybox.Change(edits=(whybox.zero("head_out", layer, h=head),)) for layer, head in heads]
 
-    def swept() -> list[float]:
-        trace = model.run(ids, tail=1)
-        read = _log_prob(likeliest)
-        return [read(trace) - float(each) for each in model.sweep(trace, changes, read)]
 
+def _likeliest(model: Any, ids: list[int]) -> int:
+    return int(model.run(ids, tail=1).logits[-1].argmax())
+
+
+def _swept(model: Any, ids: list[int], changes: list[Any], token: int) -> list[float]:
+    trace, read = model.run(ids, tail=1), _log_prob(token)
+    return [read(trace) - float(each) for each in model.sweep(trace, changes, read)]
+
+
+def _floor(model: Any, path: str, ids: list[int], changes: list[Any], token: int) -> float:
+    """How far an effect moves when it is computed another way; of a lower precision, beside that of float32.
+
+    The other ways: float32 with attention that shows everything, for all heads; fresh runs and the NumPy engine, for a
+    sample that is spread through the layers.
+    """
+    effects = _swept(model, ids, changes, token)
+    single = model.variant(precision="fp32")
+    another = _swept(single.variant(kernel="plain"), ids, changes, token)
+    known = effects if model.way.precision == "fp32" else _swept(single, ids, changes, token)
     sample = np.linspace(0, len(changes) - 1, FLOOR_SAMPLE).astype(int)
-    effects = swept()
-    floor = max(
-        abs(effects[i] - effect)
-        for other in (model, reference)
-        for i, effect in zip(sample, _fresh(other, ids, [changes[i] for i in sample], likeliest), strict=True)
-    )
-    return lambda: {"units": len(heads), "effects": swept(), "floor": floor}
+    reference = whybox.open(path, engine="numpy")
+    numpy, fresh = (_fresh(other, ids, [changes[i] for i in sample], token) for other in (reference, model))
+    own = max(_farthest(known, another), _farthest([known[i] for i in sample], numpy))
+    return own + max(_farthest(effects, known), _farthest([effects[i] for i in sample], fresh))
+
+
+def _farthest(some: list[float], others: list[float]) -> float:
+    return max(abs(a - b) for a, b in zip(some, others, strict=True))
 
 
 def _fresh(model: Any, ids: list[int], changes: list[Any], token: int) -> list[float]:
@@ -170,13 +197,13 @@ def _last_words(text: str) -> str:
     return next((line for line in reversed(lines) if any(map(str.isalnum, line))), "")
 
 
-def giant(inputs: str) -> Work:
+def giant(inputs: str, engine: str) -> Work:
     """Opens the 8B-shaped file as anyone would, and computes one next token."""
     given = shared(inputs)
     _bounded(GIANT_BOUND)
 
     def work() -> dict[str, Any]:
-        whybox.open(given["giant"]).run("the quick brown fox", tail=1).next(1)
+        whybox.open(given["giant"], engine=engine).run("the quick brown fox", tail=1).next(1)
         return {}
 
     return work
@@ -194,6 +221,7 @@ TASKS: dict[str, Callable[..., Work]] = {
     "decode": decode,
     "questions": questions,
     "ablations": ablations,
+    "exact ablations": exact_ablations,
     "interventions": interventions,
     "fresh interventions": fresh_interventions,
     "cold": cold,

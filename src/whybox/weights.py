@@ -286,6 +286,7 @@ class Streamed(Weights):
             array = found.pop(role)
             self.waiting.clear()
             self.waiting.update(found)
+            self.file.release()
         return array.astype(self.kind, copy=False)
 
     def __iter__(self) -> Iterator[str]:
@@ -310,6 +311,7 @@ class Streamed(Weights):
             return self.arrays[role][chosen]
         piece = self.pieces[role]
         (array,) = piece.transform(self.file.read(piece.tensor, chosen), piece.layer)
+        self.file.release()
         return array.astype(self.kind, copy=False)
 
     def slices(self, role: str) -> Iterator[tuple[slice, Array]]:

@@ -3,7 +3,7 @@
 import pytest
 
 from bench import compare
-from bench.contest import Absent, Compare, Cost, Peak, Row, SameTop, Shown, Speed, Start, Taken, WithinFloor
+from bench.contest import Absent, Compare, Cost, NearTruth, Peak, Row, SameTop, Shown, Speed, Start, Taken, WithinFloor
 
 
 def row(
@@ -27,6 +27,19 @@ def taken(seconds: float, peak: int = 0, **extra: object) -> Taken:
 )
 def test_ratios(compared: Compare, us: Taken, them: Taken, ratio: float) -> None:
     assert compare.figures(row(compared), {"us": us, "them": them}).ratio == pytest.approx(ratio)
+
+
+def test_effects_are_held_against_the_truth() -> None:
+    shown: dict[str, Shown] = {
+        "us": taken(1, effects=[0.1, 9, 0.25, 9], floor=0.1),
+        "them": taken(1, effects=[0.0, 0, 0.6, 0]),
+        "exact": taken(1, effects=[0.1, 0.2]),
+    }
+    figures = compare.figures(row(NearTruth("exact", 2)), shown)
+    assert (figures.ours, figures.theirs, figures.ratio) == pytest.approx((0.05, 0.4, 0.5))
+    shown["exact"] = Absent("no float64")
+    figures = compare.figures(row(NearTruth("exact", 2)), shown)
+    assert (figures.ours, figures.ratio, figures.reason) == (None, None, "exact is not there to compare with")
 
 
 def test_memory_is_held_against_its_limit() -> None:

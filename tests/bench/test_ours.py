@@ -35,6 +35,15 @@ def test_effects_of_all_heads_in_order(inputs: str) -> None:
     assert found["floor"] <= 1e-6
 
 
+def test_some_effects_once_more_in_float64(inputs: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    every = ours.ablations(inputs, "fp32", 23)()["effects"]
+    asked = []
+    monkeypatch.setattr(ours, "opened", lambda path, precision: asked.append(precision) or open_model(path))
+    found = ours.exact_ablations(inputs, 23, 4)()
+    assert (asked, found["units"]) == (["fp64"], 4)
+    assert found["effects"] == pytest.approx(every[::4], abs=1e-6)
+
+
 def test_the_sweep_and_the_fresh_runs_speak_of_the_same_changes(inputs: str) -> None:
     swept = ours.interventions(inputs, "fp32", 41, 60)()
     fresh = ours.fresh_interventions(inputs, "fp32", 41, 60)()

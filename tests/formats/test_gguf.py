@@ -60,6 +60,16 @@ def test_tensors(small: Small) -> None:
         assert not found.flags.writeable
 
 
+def test_what_is_released_is_read_again(small: Small) -> None:
+    path, values = small
+    model = open_gguf(path)
+    kept = model.read("norm.weight")
+    model.release()
+    for name, value in values.items():
+        assert np.array_equal(model.read(name), value)
+    assert np.array_equal(kept, values["norm.weight"])
+
+
 def test_types_and_digest(small: Small) -> None:
     model = open_gguf(small[0])
     assert model.types() == [("Q8_0", 1, 3 * 2 * 34), ("F16", 1, 30), ("F32", 1, 28)]

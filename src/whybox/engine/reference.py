@@ -64,7 +64,7 @@ class ReferenceEngine:
         self._require_room(Run(len(ids), past=cache.seen, tail=tail, see=wishes, statistics=numbers))
         with np.errstate(over="ignore", invalid="ignore"):
             trace = self._pass(np.asarray(ids, np.int64), tap, cache, tail)
-            if not np.isfinite(trace.logits).all():
+            if not trace.finite:
                 self._locate_non_finite(ids, edits, cache, tail)
         return trace
 

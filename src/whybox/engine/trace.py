@@ -110,6 +110,12 @@ class Trace:
         """Tokens of the whole run for which length-dependent RoPE was chosen."""
         return self.cache.rope_length
 
+    @property
+    def finite(self) -> bool:
+        """Whether the logits, and the statistics where they are kept, are free of NaN and Inf."""
+        records = self.statistics or ()
+        return bool(np.isfinite(self.logits).all()) and all(np.isfinite(rows.entropy).all() for rows in records)
+
     def log_probs(self, row: int = -1) -> Array:
         """Log-probabilities [v] of the next token at one of the computed rows (default: the last), float64."""
         return log_softmax(self.logits[row])

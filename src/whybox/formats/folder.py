@@ -3,6 +3,7 @@
 import hashlib
 import mmap
 import stat
+import sys
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
@@ -80,6 +81,16 @@ def mapped(path: Path, wanted: str) -> mmap.mmap:
         raise FormatError(path, "file", wanted, "an empty file", "download it again") from None
     except OSError as error:
         raise FormatError(path, "file", "readable", str(error)) from error
+
+
+def released(maps: Iterable[mmap.mmap]) -> None:
+    """What was read of the maps leaves this process's memory; the system keeps it in its cache while there is room.
+
+    Nothing on other systems than Linux, which do so by themselves when memory is short.
+    """
+    if sys.platform == "linux":
+        for data in maps:
+            data.madvise(mmap.MADV_DONTNEED)
 
 
 def inside(folder: Path, name: str, field: str) -> Path:

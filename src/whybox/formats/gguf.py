@@ -20,7 +20,7 @@ from jaxtyping import Shaped, UInt8
 from whybox.errors import FormatError, UnsupportedError
 from whybox.formats.blocks import GGUF_TYPES, REFUSED_CODES, Rows, TensorType, decode_rows
 from whybox.formats.cursor import Cursor
-from whybox.formats.folder import GGUF_MAGIC, HEAD_BYTES, describe, inside, mapped, sha256_of
+from whybox.formats.folder import GGUF_MAGIC, HEAD_BYTES, describe, inside, mapped, released, sha256_of
 from whybox.formats.tensors import TensorInfo, TypeShare, find, require_disjoint, require_inside, type_shares
 
 MOST_PAIRS = 1 << 16
@@ -66,6 +66,10 @@ class GgufFile:
         """
         tensor = find(self.tensors, name, self.path)
         return decode_rows(self.raw(name), _TYPE_BY_NAME[tensor.type], tensor.shape, rows)
+
+    def release(self) -> None:
+        """Lets what was read of the file go from memory; it is read again when it is asked for."""
+        released(self._maps.values())
 
     def types(self) -> list[TypeShare]:
         """(type, count, bytes) of the types really present, largest first."""

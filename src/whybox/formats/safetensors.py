@@ -20,7 +20,7 @@ from jaxtyping import Shaped, UInt8
 
 from whybox.errors import FormatError, ModelNotFound, UnsupportedError
 from whybox.formats.blocks import SAFETENSORS_TYPES, Rows, TensorType, decode_rows, stored
-from whybox.formats.folder import HEAD_BYTES, describe, inside, is_folder, mapped, sha256_of
+from whybox.formats.folder import HEAD_BYTES, describe, inside, is_folder, mapped, released, sha256_of
 from whybox.formats.json_text import MOST_JSON_BYTES, parse_object, read_object
 from whybox.formats.tensors import TensorInfo, TypeShare, find, require_disjoint, require_inside, type_shares
 
@@ -61,6 +61,10 @@ class SafetensorsFile:
         """
         tensor = find(self.tensors, name, self.path)
         return decode_rows(self.raw(name), SAFETENSORS_TYPES[tensor.type], tensor.shape, rows)
+
+    def release(self) -> None:
+        """Lets what was read of the file go from memory; it is read again when it is asked for."""
+        released(self._maps.values())
 
     def stored(self, name: str) -> Shaped[np.ndarray, "..."]:
         """The values in the type that the file gives them: F64 stays float64. BF16 is refused: NumPy lacks it."""

@@ -59,6 +59,9 @@ class WeightFile(Protocol):
     def read(self, name: str, rows: Rows | None = None) -> Shaped[np.ndarray, "..."]:
         """Its values, read-only: float32, or the stored type for integers. rows: of some entries of the first axis."""
 
+    def release(self) -> None:
+        """Lets what was read of the file go from memory; it is read again when it is asked for."""
+
     def types(self) -> list[TypeShare]:
         """The types really present, largest share of bytes first."""
 

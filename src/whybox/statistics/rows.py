@@ -178,27 +178,58 @@ def joined(parts: Sequence[AttentionRows]) -> AttentionRows:
 
     Positions ascend from part to part. A later part may no longer hold keys of an earlier one (a window that moved on).
     """
-    keys = np.unique(np.concatenate([part.key_pos for part in parts]))
-    return AttentionRows(
-        wish=parts[0].wish,
-        query_pos=np.concatenate([part.query_pos for part in parts]),
-        key_pos=keys,
-        seen=np.concatenate([part.seen for part in parts]),
-        askers=_added([(part.key_pos, part.askers) for part in parts], keys),
-        entropy=np.concatenate([part.entropy for part in parts], axis=1),
-        sink=np.concatenate([part.sink for part in parts], axis=1),
-        sink_mass=np.concatenate([part.sink_mass for part in parts], axis=1),
-        shares=np.concatenate([part.shares for part in parts], axis=1),
-        previous=np.concatenate([part.previous for part in parts], axis=1),
-        own=np.concatenate([part.own for part in parts], axis=1),
-        local=np.concatenate([part.local for part in parts], axis=1),
-        distance=np.concatenate([part.distance for part in parts], axis=1),
-        top_keys=np.concatenate([part.top_keys for part in parts], axis=1),
-        top_weights=np.concatenate([part.top_weights for part in parts], axis=1),
-        received=_added([(part.key_pos, part.received) for part in parts], keys),
-        stripes=_added([(part.key_pos, part.stripes) for part in parts], keys),
-        map_total=_one_map(parts),
-    )
+    joining = Joining(sum(len(part.query_pos) for part in parts))
+    for part in parts:
+        joining.add(part)
+    return joining.whole()
+
+
+class Joining:
+    """`joined` for parts that come one at a time: all that is kept of a row has its place from the beginning."""
+
+    def __init__(self, rows: int) -> None:
+        self._rows, self._filled = rows, 0
+        self._wish: AttentionWish | None = None
+        self._each: dict[str, Shaped[np.ndarray, "..."]] = {}
+        self._keys = np.zeros(0, np.int64)
+        self._by_key: dict[str, Shaped[np.ndarray, "..."]] = {}
+        self._maps: list[tuple[int, Float[np.ndarray, "h Q K"]]] = []
+
+    def add(self, part: AttentionRows) -> None:
+        """The next part."""
+        self._wish = part.wish
+        values, place = vars(part), slice(self._filled, self._filled + len(part.query_pos))
+        for name in BY_ROW:
+            self._room(name, values[name], 0)[place] = values[name]
+        for name in BY_HEAD_AND_ROW:
+            self._room(name, values[name], 1)[:, place] = values[name]
+        keys = np.unique(np.concatenate([self._keys, part.key_pos]))
+        for name in BY_KEY:
+            known = self._by_key.get(name, values[name][..., :0])
+            self._by_key[name] = _added([(self._keys, known), (part.key_pos, values[name])], keys)
+        self._maps.append((int(part.query_pos[0] // part.wish.block), part.map_total))
+        self._filled, self._keys = place.stop, keys
+
+    def whole(self) -> AttentionRows:
+        """The record, once all parts are there."""
+        assert self._wish is not None
+        assert self._filled == self._rows
+        return AttentionRows(
+            wish=self._wish, key_pos=self._keys, map_total=_one_map(self._maps), **self._each, **self._by_key
+        )
+
+    def _room(self, name: str, like: Shaped[np.ndarray, "..."], axis: int) -> Shaped[np.ndarray, "..."]:
+        if name not in self._each:
+            shape = (*like.shape[:axis], self._rows, *like.shape[axis + 1 :])
+            self._each[name] = np.empty(shape, like.dtype)
+        return self._each[name]
+
+
+BY_ROW = ("query_pos", "seen")
+BY_HEAD_AND_ROW = (
+    "entropy", "sink", "sink_mass", "shares", "previous", "own", "local", "distance", "top_keys", "top_weights",
+)  # fmt: skip
+BY_KEY = ("askers", "received", "stripes")
 
 
 def summary(rows: AttentionRows) -> Mapping[str, list[float | None]]:
@@ -273,13 +304,13 @@ def _added(
     return total
 
 
-def _one_map(parts: Sequence[AttentionRows]) -> Float[np.ndarray, "h Q K"]:
-    starts = [int(part.query_pos[0] // part.wish.block) for part in parts]
-    maps = [part.map_total for part in parts]
-    rows = max(start - starts[0] + found.shape[1] for start, found in zip(starts, maps, strict=True))
+def _one_map(parts: Sequence[tuple[int, Float[np.ndarray, "h _Q _K"]]]) -> Float[np.ndarray, "h Q K"]:
+    """Each with the block where it begins."""
+    first, maps = parts[0][0], [found for _, found in parts]
+    rows = max(start - first + found.shape[1] for start, found in parts)
     total = np.zeros((len(maps[0]), rows, max(found.shape[2] for found in maps)), maps[0].dtype)
-    for start, found in zip(starts, maps, strict=True):
-        total[:, start - starts[0] :, : found.shape[2]][:, : found.shape[1]] += found
+    for start, found in parts:
+        total[:, start - first :, : found.shape[2]][:, : found.shape[1]] += found
     return total
 
 

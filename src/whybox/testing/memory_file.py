@@ -36,6 +36,9 @@ class MemoryFile:
         find(self.tensors, name, self.path)
         return self.arrays[name] if rows is None else self.arrays[name][rows]
 
+    def release(self) -> None:
+        """It is in memory anyway."""
+
     def types(self) -> list[TypeShare]:
         """One type, all bytes."""
         return type_shares(self.tensors)

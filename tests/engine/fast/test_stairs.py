@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from whybox.engine.fast import kernels, stairs
-from whybox.engine.fast.kernels import Sight
 from whybox.engine.fast.keys import NOWHERE, Part
+from whybox.engine.fast.sight import Sight
 from whybox.engine.fast.stairs import STAIR, attend_in_stairs
 from whybox.spec import Attention
 

@@ -185,6 +185,20 @@ def test_a_text_of_many_chunks(name: str) -> None:
     assert record.stripes.any()
 
 
+@pytest.mark.parametrize("top", [1, 3, 12])
+@pytest.mark.parametrize("length", [150, 900])
+def test_stripes_are_counted_however_few_keys_are_asked_for(top: int, length: int) -> None:
+    spec, places = SETTINGS["plain"], Places(np.arange(length), np.arange(length))
+    query, key, value, _ = drawn(11, spec, length, length)
+    x, wish = (3 * query, key, value, np.zeros(0)), AttentionWish(top=top)
+    out, record = tiles_of(x, places, spec, None, wish)
+    expected, expected_record, pattern = plain(x, places, spec, None, wish)
+    np.testing.assert_allclose(out, expected, rtol=0, atol=2e-5)
+    assert_same_record(record, expected_record, 2e-5)
+    assert_same_keys(record, pattern, visible(places.query, places.key, spec.window))
+    assert ((pattern > 0.1).sum(axis=-1) > 3).any()
+
+
 @given(
     seed=st.integers(0, 2**32 - 1),
     rows=st.integers(1, 7),
@@ -195,7 +209,8 @@ def test_a_text_of_many_chunks(name: str) -> None:
 def test_heaviest_by_brute_force(seed: int, rows: int, chunks: int, count: int, levels: int) -> None:
     """Few levels make many equals, and many zeros: whichever equals are taken, values and columns agree."""
     weights = (np.random.default_rng(seed).integers(0, levels, (rows, chunks * 64)) / levels).astype(np.float32)
-    values, columns = (found.numpy() for found in heaviest(torch.from_numpy(weights), count))
+    peaks = torch.from_numpy(weights.reshape(rows, chunks, 64).max(axis=-1))
+    values, columns = (found.numpy() for found in heaviest(torch.from_numpy(weights), peaks, count))
     np.testing.assert_array_equal(values, -np.sort(-weights, axis=-1)[:, :count])
     above = values > 0
     np.testing.assert_array_equal(np.take_along_axis(weights, columns, axis=-1)[above], values[above])

@@ -12,9 +12,10 @@ from torch.nn.functional import rms_norm
 
 from whybox.engine.fast import kernels, tiled
 from whybox.engine.fast.activation import activate
-from whybox.engine.fast.kernels import Kernel, Sight, Sights
+from whybox.engine.fast.kernel_choice import Kernel, chosen
 from whybox.engine.fast.keys import LayerKeys, Part
 from whybox.engine.fast.packed import PackedLayer, PackedMlp, PackedMoe, linear, norm
+from whybox.engine.fast.sight import Sight, Sights, beside
 from whybox.engine.fast.statistics import Collector, Survey
 from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.fast.tiled import attend_tiled
@@ -23,6 +24,7 @@ from whybox.errors import SiteError
 from whybox.spec import Attention, Layout, Mlp, Moe, QkNorm, Rope
 from whybox.statistics.rows import AttentionRows, AttentionWish, rows_of
 
+SCORE_SITES = ("scores", "pattern", "sink_mass")
 Turns = Callable[[Rope], Turn]
 Held = dict[int, Tensor]  # expert → its hidden rows
 Chosen = dict[int, tuple[Tensor, ...]]  # expert → the rows that chose it
@@ -144,11 +146,11 @@ class Block:
         return kernels.mix(self.pattern(query, parts, sight, bias), parts)
 
     def kernel(self, sight: Sight, dtype: torch.dtype) -> Kernel:
-        """What is watched is shown by plain attention alone; statistics are gathered from tiles."""
-        if any(self.tap.watches(site, self.index) for site in ("scores", "pattern", "sink_mass")):
+        """What is watched is shown by plain attention alone, as is NaN; statistics are gathered from tiles."""
+        if not self.packed.sound or any(self.tap.watches(site, self.index) for site in SCORE_SITES):
             return Kernel.PLAIN
         asked = self.batch.kernel if self.tap.statistics is None else Kernel.TILED
-        return kernels.chosen(asked, self.attention, sight, dtype)
+        return chosen(asked, self.attention, sight, dtype)
 
     def tiled(self, query: Tensor, part: Part, sight: Sight) -> Tensor:
         """No pattern is ever whole; whoever wants statistics reads the tiles."""
@@ -182,7 +184,7 @@ class Block:
         """The axis k of scores and pattern: all that can be looked at, part after part."""
         known, mine = self.batch.key_places, self.batch.places
         if sight not in known:
-            known[sight] = Places(mine.query, kernels.beside(sight.key), mine.lengths)
+            known[sight] = Places(mine.query, beside(sight.key), mine.lengths)
         return known[sight]
 
     def require_something_seen(self, s: Tensor, sight: Sight) -> None:

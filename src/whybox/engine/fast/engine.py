@@ -11,10 +11,10 @@ from torch.nn import functional
 
 from whybox.engine import machine
 from whybox.engine.edit import Add, Edit, Set, portion, row_axis, site_axes
-from whybox.engine.fast import kernels, slots
+from whybox.engine.fast import kernel_choice, slots
 from whybox.engine.fast.angles import AngleTables
-from whybox.engine.fast.block import Batch, Block
-from whybox.engine.fast.kernels import Kernel
+from whybox.engine.fast.block import SCORE_SITES, Batch, Block
+from whybox.engine.fast.kernel_choice import Kernel
 from whybox.engine.fast.keys import NOWHERE, Alone, Beside, LayerKeys, padded
 from whybox.engine.fast.packed import Packed, StreamedLayers, linear, norm
 from whybox.engine.fast.slots import Slots
@@ -26,13 +26,12 @@ from whybox.engine.read import Reading
 from whybox.engine.trace import Answer, Cache, Change, Choose, Draft, Key, LayerSlots, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, PromptError, UsageError
 from whybox.spec import Rope, Spec
-from whybox.statistics.rows import AttentionRows, AttentionWish
-from whybox.statistics.rows import joined as joined_rows
+from whybox.statistics.rows import AttentionRows, AttentionWish, Joining
 
 Array = np.ndarray
 CHUNK = 4096
 STEP = 4  # tokens behind a cache that need less memory than what asking the machine for it takes time
-SCORE_SITES = ("scores", "pattern", "sink_mass")
+SCORES = 2**26  # numbers [h q k] that one layer may hold at once while a bad value is looked for
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ class FastEngine:
 
     @property
     def kernel(self) -> str:
-        return kernels.described(self.attention, self.packed.device.type)
+        return kernel_choice.described(self.attention, self.packed.device.type)
 
     def run(
         self,
@@ -93,7 +92,7 @@ class FastEngine:
         before = cache or self.fresh_cache(len(ids))
         with torch.inference_mode():
             trace = self._run(ids, Watch(wishes, tuple(edits), statistics), before, tail)
-            if not np.isfinite(trace.logits).all():
+            if not trace.finite:
                 self._locate_non_finite(ids, edits, before, tail)
         return trace
 
@@ -101,7 +100,7 @@ class FastEngine:
         """Chunk by chunk, so that memory follows the chunk."""
         size = len(ids) if needs_one_piece(watch, cache, self.spec) else self.chunk
         whole, pieces = range(cache.seen, cache.seen + len(ids)), []
-        records: dict[int, AttentionRows] = {}
+        records = [Joining(len(ids)) for _ in self.spec.layers]
         for part in chunks(whole, max(size, 1)):
             edits = tuple(portion(edit, whole, part, self.spec) for edit in watch.edits)
             tap = BatchTap(self.spec, watch.see, (edits,), statistics=watch.statistics)
@@ -109,7 +108,7 @@ class FastEngine:
             pieces.append(self._pass(ids[part.start - whole.start : part.stop - whole.start], tap, cache, read))
             cache = pieces[-1].cache
             extend(records, tap.records)
-        statistics = None if watch.statistics is None else tuple(records[layer] for layer in sorted(records))
+        statistics = None if watch.statistics is None else tuple(record.whole() for record in records)
         return replace(joined(pieces), edits=watch.edits, statistics=statistics)
 
     def counterfactuals(
@@ -156,7 +155,7 @@ class FastEngine:
         touched = {site for site, _ in wanted(run.see, self.spec)} | {edit.site for edit in edits}
         asked = Kernel.SDPA if run.batch > 1 and self.attention is Kernel.AUTO else self.attention
         unlike = run.batch > 1 and asked is Kernel.TILED
-        return unlike or not touched.isdisjoint(SCORE_SITES) or kernels.holds_scores(asked, self.spec)
+        return unlike or not touched.isdisjoint(SCORE_SITES) or kernel_choice.holds_scores(asked, self.spec)
 
     def fresh_cache(self, length: int) -> Cache:
         """A cache that has seen nothing; `length` (the whole run's) settles length-dependent RoPE, and the room."""
@@ -173,9 +172,15 @@ class FastEngine:
             return as_numpy(self.head(x[None], BatchTap(self.spec, (), ((),)), places)[0])
 
     def _locate_non_finite(self, ids: Sequence[int], edits: Sequence[Edit], cache: Cache, tail: int | None) -> None:
-        watching = BatchTap(self.spec, (), (tuple(edits),), strict=True)
-        self._pass(ids, watching, cache, tail or len(ids))
-        raise NonFiniteError("logits", None, cache.seen + len(ids) - 1, watching.largest)
+        """Every site of every layer, in order; of a long text the first rows first, as many as scores have room for."""
+        whole, heads = range(cache.seen, cache.seen + len(ids)), max(each.attention.heads for each in self.spec.layers)
+        one_piece = needs_one_piece(Watch(edits=tuple(edits)), cache, self.spec)
+        for part in chunks(whole, len(ids) if one_piece else max(SCORES // (heads * whole.stop), 1)):
+            mine = tuple(portion(edit, whole, part, self.spec) for edit in edits)
+            watching = BatchTap(self.spec, (), (mine,), strict=True)
+            read = max(min(part.stop - whole.stop + (tail or len(ids)), len(part)), 0)
+            cache = self._pass(ids[part.start - whole.start : part.stop - whole.start], watching, cache, read).cache
+        raise NonFiniteError("logits", None, whole.stop - 1, watching.largest)
 
     def _pass(self, ids: Sequence[int], tap: BatchTap, cache: Cache, read: int) -> Trace:
         """One chunk; logits for its last `read` rows. Neighbours are its own beginnings, each shorter by one id."""
@@ -321,11 +326,10 @@ def joined(pieces: Sequence[Trace]) -> Trace:
     )
 
 
-def extend(records: dict[int, AttentionRows], chunk: dict[int, AttentionRows]) -> None:
+def extend(records: Sequence[Joining], chunk: dict[int, AttentionRows]) -> None:
     """Each layer's record with the next chunk behind it; those of the chunk are let go, layer by layer."""
     for layer in sorted(chunk):
-        rows = chunk.pop(layer)
-        records[layer] = joined_rows([records[layer], rows]) if layer in records else rows
+        records[layer].add(chunk.pop(layer))
 
 
 def needs_one_piece(watch: Watch, cache: Cache, spec: Spec) -> bool:

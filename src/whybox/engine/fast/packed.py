@@ -94,7 +94,8 @@ class PackedMoe:
 class PackedLayer:
     """One layer. qkv: rows of the h queries, the g keys, the g values [(h + 2g)·d c]. out: [c h·d].
 
-    norms: by role (attn_norm, attn_post_norm, mlp_norm, mlp_post_norm), those that the layout has.
+    norms: by role (attn_norm, attn_post_norm, mlp_norm, mlp_post_norm), those that the layout has. sound: query and
+    key weights are numbers; fused attention gives 0 for a query that is not.
     """
 
     layer: Layer
@@ -105,6 +106,7 @@ class PackedLayer:
     key_norm: Float[torch.Tensor, "..."] | None
     sinks: Float[torch.Tensor, "h"] | None
     mlp: PackedMlp | PackedMoe
+    sound: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,6 +250,7 @@ class _LayerPacker(_Packer):
             key_norm=self.tensor(self.at("key_norm.gain")) if a.qk_norm is not None else None,
             sinks=self.tensor(self.at("sinks")) if a.sinks else None,
             mlp=self.mixture(layer.mlp) if isinstance(layer.mlp, Moe) else self.mlp(layer.mlp),
+            sound=all(bool(torch.isfinite(self.raw(self.at(role)).sum())) for role in ("query", "key")),
         )
 
     def mlp(self, mlp: Mlp) -> PackedMlp:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import torch
 from jaxtyping import Float, Int
+from torch.nn import functional
 
 from whybox.engine.fast.tiled import CHUNK, NOWHERE, Places, Step, Tile, sight, whole_chunks
 from whybox.errors import UsageError
@@ -42,6 +43,8 @@ class Survey:
     block: Int[torch.Tensor, "_"]
     dtype: torch.dtype  # of the weights
     near: dict[tuple[bytes, bytes], Float[torch.Tensor, "m c w"]] = field(default_factory=dict)
+    near_in: dict[Tile, tuple[int, Float[torch.Tensor, "m c w"]]] = field(default_factory=dict)
+    blocks_in: dict[Tile, tuple[slice, Float[torch.Tensor, "B m"]]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -57,7 +60,8 @@ class Survey:
             raise UsageError(f"expected at most {CHUNK} of the heaviest keys, found {wish.top}")
         columns = whole_chunks(places.key)
         member = np.stack([columns < 0, *((columns >= s.start) & (columns < s.end) for s in wish.segments)], axis=-1)
-        by_chunk = (member & (columns < NOWHERE)[:, None])[:, 1:].reshape(-1, CHUNK, len(wish.segments))
+        real = (member & (columns < NOWHERE)[:, None])[:, 1:]
+        by_chunk = real.reshape(len(columns) // CHUNK, CHUNK, len(wish.segments))
         whole = np.asarray(by_chunk.all(axis=1))
         cut = np.flatnonzero((by_chunk.any(axis=1) & ~whole).any(axis=-1))
         pool, block = _blocks(places.key, len(columns), wish.block)
@@ -81,6 +85,12 @@ class Survey:
 
     def near_masks(self, tile: Tile) -> tuple[int, Float[torch.Tensor, "m c w"]]:
         """First column of the tile from which a key is near, and masks: itself, the previous, within each window."""
+        if tile not in self.near_in:
+            self.near_in[tile] = self._near_masks(tile)
+        return self.near_in[tile]
+
+    def _near_masks(self, tile: Tile) -> tuple[int, Float[torch.Tensor, "m c w"]]:
+        """Tiles whose pairs lie alike share their masks."""
         query, key = self.places.query[tile.rows], self.columns[tile.keys]
         first = int(np.searchsorted(key, query[0] - max(WINDOWS)))
         pair = (query - query[0]).tobytes(), (key[first:] - query[0]).tobytes()
@@ -90,6 +100,15 @@ class Survey:
             self.near[pair] = _floats(np.stack(masks, axis=-1), self.key_pos.device, self.dtype)
         return first, self.near[pair]
 
+    def blocks(self, tile: Tile) -> tuple[slice, Float[torch.Tensor, "B m"]]:
+        """Blocks of the map that a tile's rows touch, counted from the first query's, and 1 where a row is in one."""
+        if tile not in self.blocks_in:
+            places = self.places.query[[0, *range(tile.rows.start, tile.rows.stop)]] // self.wish.block
+            touched = np.arange(places[1], places[-1] + 1)
+            member = _floats(touched[:, None] == places[None, 1:], self.key_pos.device, self.dtype)
+            self.blocks_in[tile] = slice(int(touched[0] - places[0]), int(touched[-1] - places[0]) + 1), member
+        return self.blocks_in[tile]
+
 
 class Collector:
     """Watches the tiles of one layer. `rows()` is the record, once attention has run."""
@@ -97,15 +116,14 @@ class Collector:
     def __init__(self, survey: Survey, heads: int) -> None:
         self._survey = survey
         rows, columns = len(survey.places.query), len(survey.columns)
-        self._first_block = int(survey.places.query[0] // survey.wish.block)
-        side = int(survey.places.query[-1] // survey.wish.block) - self._first_block + 1
+        side = int(survey.places.query[-1] // survey.wish.block - survey.places.query[0] // survey.wish.block) + 1
         zeros = survey.key_pos.new_zeros
         self._by_row = zeros(4, heads, rows)  # entropy, sink, sink mass, distance
         self._near = zeros(heads, rows, 2 + len(WINDOWS))
         self._shares = zeros(heads, rows, len(survey.wish.segments))
-        count = max(survey.wish.top, LOUDEST)
-        self._top_weights = zeros(heads, rows, count)
-        self._top_columns = zeros(heads, rows, count, dtype=torch.int64)
+        self._count = max(survey.wish.top, 1)
+        self._top_weights = zeros(heads, rows, max(self._count, LOUDEST))
+        self._top_columns = zeros(heads, rows, max(self._count, LOUDEST), dtype=torch.int64)
         self._received = zeros(heads, columns)
         self._map = zeros(heads, side, int(survey.block.max()) + 1)
 
@@ -185,22 +203,26 @@ class Collector:
         self._near[step.heads, step.tile.rows] = near * scale
 
     def _heaviest(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
-        """The heaviest keys of each row; whoever makes a stripe is one of them."""
-        values, columns = heaviest(step.weights.flatten(0, 1), self._top_columns.shape[-1])
-        self._top_weights[step.heads, step.tile.rows] = values.view(*scale.shape[:2], -1) * scale
-        columns = columns.view(*scale.shape[:2], -1) + step.tile.keys.start
-        self._top_columns[step.heads, step.tile.rows] = columns
+        """The heaviest keys of each row: as many as are asked for, and where the last is loud, all that can be."""
+        weights, peaks = step.weights.flatten(0, 1), step.peaks.flatten(0, 1)
+        values, columns = heaviest(weights, peaks, self._count)
+        bar = self._survey.loud[step.tile.rows, None] * step.total
+        more = torch.nonzero(values[:, -1] >= bar.flatten())[:, 0] if self._count < LOUDEST else columns[:0]
+        if len(more):
+            values, columns = (functional.pad(each, (0, LOUDEST - self._count)) for each in (values, columns))
+            values[more], columns[more] = heaviest(weights[more], peaks[more], LOUDEST)
+        place = step.heads, step.tile.rows, slice(values.shape[1])
+        self._top_weights[place] = values.view(*scale.shape[:2], -1) * scale
+        self._top_columns[place] = columns.view(*scale.shape[:2], -1) + step.tile.keys.start
 
     def _columns(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
         """What the keys received from the rows of each block of the map that the tile touches."""
-        blocks = self._survey.places.query[step.tile.rows] // self._survey.wish.block - self._first_block
-        touched = np.arange(blocks[0], blocks[-1] + 1)
-        rows = _floats(touched[:, None] == blocks[None, :], scale.device, scale.dtype)
+        blocks, rows = self._survey.blocks(step.tile)
         received = torch.bmm(rows * scale.transpose(1, 2), step.weights)
         self._received[step.heads, step.tile.keys] += received.sum(dim=1)
         pool, pooled = self._survey.pool, slice(step.tile.keys.start, step.tile.keys.stop, self._survey.pool)
         sums = received.unflatten(-1, (-1, pool)).sum(dim=-1)
-        self._map[step.heads, blocks[0] : blocks[-1] + 1].index_add_(2, self._survey.block[pooled], sums)
+        self._map[step.heads, blocks].index_add_(2, self._survey.block[pooled], sums)
 
     def _entropy(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
         """−Σ a ln a = ln 2 · (Σ a · log2 total − Σ a · score), since log2 a = score − log2 total."""
@@ -214,18 +236,18 @@ _SMALLEST = torch.finfo(torch.float32).tiny
 
 
 def heaviest(
-    weights: Float[torch.Tensor, "m n"], count: int
+    weights: Float[torch.Tensor, "m n"], peaks: Float[torch.Tensor, "m o"], count: int
 ) -> tuple[Float[torch.Tensor, "m {count}"], Int[torch.Tensor, "m {count}"]]:
     """The `count` (at most CHUNK) largest weights of each row and their columns, largest first.
 
-    The `count` chunks with the highest maxima hold them all, so only those are looked through.
+    peaks: o chunks of each row, in the order of their largest weights: the `count` highest hold all that is looked for.
     """
-    rows, chunks = len(weights), weights.shape[1] // CHUNK
+    rows, chunks = peaks.shape
     if chunks <= count:
         values, columns = weights.topk(count)
         return values, columns
     by_chunk = weights.view(-1, CHUNK)
-    chosen = by_chunk.amax(dim=-1).view(rows, chunks).topk(count, sorted=False).indices
+    chosen = peaks.topk(count, sorted=False).indices
     first = torch.arange(0, rows * chunks, chunks, device=weights.device)
     pieces = by_chunk.index_select(0, (chosen + first[:, None]).flatten()).view(rows, -1)
     values, places = pieces.topk(count)

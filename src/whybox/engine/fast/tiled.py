@@ -18,8 +18,8 @@ from whybox.errors import UsageError
 from whybox.spec import Attention
 
 CHUNK = 64  # tiles see whole chunks of keys, so that a row can be read as a table of chunks
-ROWS = 96  # queries of a tile
-ELEMENTS = 9 << 18  # scores of a step: few enough to stay near the processor, enough to be worth the calls
+ROWS = 64  # queries of a tile: those of one block of the usual map
+ELEMENTS = 6 << 18  # scores of a step: few enough to stay near the processor, enough to be worth the calls
 HIDDEN = -1e30
 LOWEST = -1e29  # a row whose peak is lower sees nothing
 NOWHERE = np.iinfo(np.int32).max  # position of the keys that fill the last chunk
@@ -61,6 +61,7 @@ class Step:
 
     scores: bits, from the row's peak down; weights = 2^scores, 0 where hidden; drained: the learned sink's weight, 0
     where there is none; total = Σ weights + drained. pattern = weights / total; a total of 0 is a row without weights.
+    peaks: the largest score of each of its o chunks, not yet in bits; of the whole row where nobody watches.
     """
 
     tile: Tile
@@ -69,6 +70,7 @@ class Step:
     weights: Float[torch.Tensor, "h m n"]
     drained: Float[torch.Tensor, "h m 1"]
     total: Float[torch.Tensor, "h m 1"]
+    peaks: Float[torch.Tensor, "h m o"]
 
 
 Watch = Callable[[Step], None]
@@ -175,6 +177,7 @@ class Workbench:
     scores: Float[torch.Tensor, "size"]
     weights: Float[torch.Tensor, "size"]
     mixing: Float[torch.Tensor, "size"]
+    watched: bool
 
     @classmethod
     def of(
@@ -204,6 +207,7 @@ class Workbench:
             scores=scores,
             weights=weights,
             mixing=weights if narrow is scores else narrow,
+            watched=watched,
         )
 
     def attend(
@@ -248,13 +252,14 @@ class Workbench:
             scores[..., columns].masked_fill_(mask, HIDDEN)
 
     def _weigh(self, scores: Float[torch.Tensor, "h m n"], tile: Tile, heads: slice) -> Step:
-        peak = scores.amax(dim=-1, keepdim=True).clamp_(min=LOWEST).mul_(self.factor)
+        peaks = scores.unflatten(-1, (-1, CHUNK if self.watched else scores.shape[-1])).amax(dim=-1)
+        peak = peaks.amax(dim=-1, keepdim=True).clamp_(min=LOWEST).mul_(self.factor)
         if self.sinks is not None:
             torch.maximum(peak, self.sinks[heads], out=peak)
         torch.add(peak.neg(), scores, alpha=self.factor, out=scores)
         drained = torch.zeros_like(peak) if self.sinks is None else torch.exp2(self.sinks[heads] - peak)
         weights = torch.exp2(scores, out=_view(self.weights, scores.shape))
-        return Step(tile, heads, scores, weights, drained, drained + weights.sum(dim=-1, keepdim=True))
+        return Step(tile, heads, scores, weights, drained, drained + weights.sum(dim=-1, keepdim=True), peaks)
 
 
 _SMALLEST = torch.finfo(torch.float32).tiny
