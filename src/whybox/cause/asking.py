@@ -9,7 +9,6 @@ others its runs are made, so the bench makes those of many experiments at once:
 
 from collections.abc import Awaitable, Callable, Generator, Sequence
 from dataclasses import dataclass
-from types import coroutine
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -97,21 +96,28 @@ def _one(request: Request) -> Generator[Requests, Results, Any]:
     return found
 
 
-@coroutine
-def together(experiments: Sequence[Experiment[T]]) -> Generator[Requests, Results, list[T]]:
+@dataclass(frozen=True)
+class _Together(Generic[T]):
+    experiments: Sequence[Experiment[T]]
+
+    def __await__(self) -> Generator[Requests, Results, list[T]]:
+        running = [experiment.__await__() for experiment in self.experiments]
+        results: dict[int, T] = {}
+        try:
+            asked = dict(_sent(running, dict.fromkeys(range(len(running))), results))
+            while asked:
+                found = iter((yield [request for requests in asked.values() for request in requests]))
+                answers = {index: [next(found) for _ in requests] for index, requests in asked.items()}
+                asked = dict(_sent(running, answers, results))
+        finally:
+            for each in running:
+                each.close()
+        return [results[index] for index in range(len(running))]
+
+
+def together(experiments: Sequence[Experiment[T]]) -> Experiment[list[T]]:
     """The results of several experiments, in their order: what they ask for in the same round is asked at once."""
-    running = [experiment.__await__() for experiment in experiments]
-    results: dict[int, T] = {}
-    try:
-        asked = dict(_sent(running, dict.fromkeys(range(len(running))), results))
-        while asked:
-            found = iter((yield [request for requests in asked.values() for request in requests]))
-            answers = {index: [next(found) for _ in requests] for index, requests in asked.items()}
-            asked = dict(_sent(running, answers, results))
-    finally:
-        for each in running:
-            each.close()
-    return [results[index] for index in range(len(running))]
+    return _Together(experiments)
 
 
 def _sent(

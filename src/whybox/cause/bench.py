@@ -138,9 +138,11 @@ class Bench:
         runs = {same[0]: lot[same[0]] for same in alike}
         sharers = {same[0]: same for same in alike}
         for first, logits in self._logits(runs, self._base(list(runs.values()))):
+            if isinstance(logits, Refused):
+                yield from ((index, logits) for index in sharers[first])
+                continue
             self._count(_READ)
-            for index in sharers[first]:
-                yield index, logits if isinstance(logits, Refused) else lot[index].keep(logits)
+            yield from ((index, lot[index].keep(logits)) for index in sharers[first])
 
     def _logits(self, runs: dict[int, Read[Any]], base: Trace | None) -> Iterator[tuple[int, Array | Refused]]:
         """Logits [tail v] of each. Where one of them cannot be made, halves are tried apart until it stands alone."""
