@@ -32,7 +32,7 @@ def assert_alike(mine: object, theirs: object, near: float, place: str = "") -> 
             assert set(mine) == set(theirs), place
             for key in set(mine) - OF_THE_RUN:
                 assert_alike(mine[key], theirs[key], near, f"{place}.{key}")
-        case (list() | tuple()), (list() | tuple()):
+        case ((list() | tuple()), (list() | tuple())):
             assert len(mine) == len(theirs), place
             for index, (one, other) in enumerate(zip(mine, theirs, strict=True)):
                 assert_alike(one, other, near, f"{place}[{index}]")
