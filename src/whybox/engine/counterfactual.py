@@ -8,7 +8,7 @@ from typing import overload
 import numpy as np
 
 from whybox.engine.edit import portion
-from whybox.engine.felt import first_felt, rope_length
+from whybox.engine.felt import first_felt, rope_length, untouched
 from whybox.engine.trace import Cache, Change, Engine, Read, Trace, Wish
 from whybox.errors import SiteError, UsageError
 
@@ -84,7 +84,8 @@ def _continued(engine: Engine, base: Trace, change: Change, cache: Cache) -> Tra
     cache = replace(cache, rope_length=rope_length(ids, base))
     found = engine.run(ids[start:], (), edits, cache, len(ids) - max(first, start))
     older = base.logits[first - base.rows.start : max(start - base.rows.start, 0)] if first < start else base.logits[:0]
-    before = (*base.changed, *(False for _ in change.edits))
+    earlier = [untouched([edit], start, engine.spec) < start for edit in base.edits]
+    before = (*(a and b for a, b in zip(earlier, base.changed, strict=True)), *(False for _ in change.edits))
     return replace(
         found,
         ids=ids,
