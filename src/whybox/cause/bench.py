@@ -20,6 +20,7 @@ from whybox.model import Model
 
 T = TypeVar("T")
 _KEPT_BASES = 2
+_FEW = 3  # a base run costs two passes
 _KEPT_LOGITS = 2**29  # bytes of logits that answers may hold until they are read
 _PASSES_OF_AN_ANSWER = 20
 
@@ -173,11 +174,11 @@ class Bench:
     def _base(self, runs: Sequence[Read[Any]]) -> Trace | None:
         """The run from which these depart: one that is known, else that of the text which most of them share.
 
-        None for a single one without: it is as quickly run by itself.
+        None for a few without: they are as quickly run by themselves.
         """
         keys = [(read.ids, self._reserve(read), read.tail) for read in runs]
         known = next((self._bases[key] for key in keys if key in self._bases), None)
-        if known is not None or len(runs) == 1:
+        if known is not None or len(runs) <= _FEW:
             return known
         key = max(keys, key=keys.count)
         while len(self._bases) >= _KEPT_BASES:
