@@ -41,11 +41,13 @@ class Writing:
 def one_by_one(engine: Engine, drafts: Sequence[Draft], choose: Choose) -> None:
     """Each draft to its end before the next begins; ids that no edit reaches are fed once for all that share them."""
     for prefix, members in sharing(drafts, engine.spec):
-        cache = engine.fresh_cache(len(drafts[members[0]].ids) + drafts[members[0]].count)
-        if prefix:
-            cache = engine.run(prefix, (), (), cache, tail=1).cache
+        shared = engine.run(prefix, (), (), _empty(engine, drafts[members[0]]), tail=1).cache if prefix else None
         for index in members:
-            _go_on(engine, index, drafts[index], cache, choose)
+            _go_on(engine, index, drafts[index], shared or _empty(engine, drafts[index]), choose)
+
+
+def _empty(engine: Engine, draft: Draft) -> Cache:
+    return engine.fresh_cache(len(draft.ids) + draft.count)
 
 
 def _go_on(engine: Engine, index: int, draft: Draft, cache: Cache, choose: Choose) -> None:
