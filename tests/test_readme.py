@@ -10,7 +10,8 @@ from tests.real import real
 from whybox.cause.answers import read
 from whybox.cause.bench import Bench
 from whybox.cause.spans import Edge, keys_of
-from whybox.cause.study import Study, open_study, stages
+from whybox.cause.stages import stages
+from whybox.cause.study import Study, open_study
 from whybox.families import FAMILIES
 from whybox.items.case import Case
 from whybox.library import ALIASES
@@ -33,7 +34,7 @@ def lead(study: Study, action: str, part: str) -> float:
     """LD at the decision with the edges to a part cut or boosted."""
     asked, decision = study.asked, study.decided.base.decision
     edge = Edge(action, keys_of(asked.prompt, [part]))
-    return read(study.bench, asked, decision, [edge.from_row(decision.row)]).ld
+    return study.bench.result(read(asked, decision, [edge.from_row(decision.row)])).ld
 
 
 @pytest.mark.model

@@ -22,6 +22,28 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(name: str, ca
         Form(Mock()).check(tmp_path / name)
 
 
+@pytest.mark.parametrize(
+    ("named", "json", "summary", "expected"),
+    [
+        (False, False, False, ["shown"]),
+        (True, False, False, ["saved"]),
+        (True, False, True, ["saved", "shown"]),
+        (True, True, True, ["saved", "printed"]),
+        (False, True, False, ["printed"]),
+    ],
+)
+def test_a_result_goes_where_it_was_asked_for(
+    named: bool, json: bool, summary: bool, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways: list[str] = []
+    form = Form[Mock](Mock(), summary=summary)
+    monkeypatch.setattr(Form, "save", lambda *_: ways.append("saved"))
+    monkeypatch.setattr(Form, "show", lambda *_: ways.append("shown"))
+    monkeypatch.setattr("whybox.cli.telling.json_text", lambda _: ways.append("printed"))
+    form.deliver(Mock(), "en", tmp_path / "x.json" if named else None, json)
+    assert ways == expected
+
+
 def test_two_processes_that_write_the_same_report_do_not_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[Path] = []
     replace = Path.replace

@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.engine.fast.pairs import KINDS, reference
+from tests.engine.fast.test_sweep import possible
 from tests.engine.random_models import IDS, engine, spec
 from whybox.engine.counterfactual import SAMPLE, fresh_run, sweep
 from whybox.engine.edit import cut, zero
@@ -56,6 +58,26 @@ def test_sites_are_kept_for_the_read_that_wants_them() -> None:
     assert not np.asarray(found)[:, 0].any()
     with pytest.raises(SiteError, match="was not kept"):
         sweep(MODEL, base, CHANGES[:1], site("head_out", 0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("tail", [None, 1])
+def test_runs_that_begin_where_a_change_is_felt_equal_whole_runs(kind: str, tail: int | None) -> None:
+    numpy = reference(KINDS[kind])
+    base = numpy.run(IDS, edits=[cut(q=LAST, k=2)], tail=tail)
+    changes = possible(KINDS[kind])
+    for index, mine in numpy.counterfactuals(base, changes):
+        theirs = fresh_run(numpy, base, changes[index])
+        assert (mine.ids, mine.start, mine.rows, mine.changed) == (theirs.ids, 0, theirs.rows, theirs.changed)
+        assert (mine.edits, mine.rope_length) == (theirs.edits, theirs.rope_length)
+        np.testing.assert_allclose(mine.logits, theirs.logits, rtol=0, atol=1e-11, err_msg=str(changes[index]))
+
+
+def test_rows_before_a_change_are_fed_once_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    base, fed, run = MODEL.run(IDS, tail=1), [], MODEL.run
+    monkeypatch.setattr(MODEL, "run", lambda ids, *rest: (fed.append(len(ids)), run(ids, *rest))[1])
+    list(MODEL.counterfactuals(base, [Change((zero("mlp_out", 1, q=slice(row, None)),)) for row in (9, 11, 4)]))
+    assert fed == [12, 3, 1, 8]
 
 
 def test_an_answer_of_several_tokens_is_scored_as_a_continuation() -> None:

@@ -1,15 +1,20 @@
 """Writing behind many texts, one after the other: as the model writes behind one."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 import whybox
+from tests.engine.fast.pairs import fast
 from tests.engine.random_models import IDS, engine, spec
 from tests.real import real
+from whybox.engine.edit import add, cut, zero
 from whybox.engine.sampling import GREEDY, Decoding, choose
 from whybox.engine.trace import Draft, Engine
-from whybox.engine.writing import Writing
+from whybox.engine.writing import Writing, sharing
 from whybox.errors import PromptError, UsageError
+from whybox.spec import Spec
 
 PROMPTS = [
     "The capital of France is",
@@ -39,6 +44,29 @@ def test_each_token_is_that_of_a_fresh_run(temperature: float) -> None:
     assert writing.written == [
         fresh(runs, draft.ids, draft.count, own) for draft, own in zip(drafts, decodings, strict=True)
     ]
+
+
+def test_what_no_edit_reaches_is_shared_by_texts_of_one_length() -> None:
+    of = spec()
+    late = [(zero("mlp_out", 1, q=slice(9, None), c=c),) for c in range(3)]
+    drafts = [Draft(IDS, 4, late[0]), Draft(IDS, 4, late[1]), Draft(IDS, 5, late[2]), Draft(IDS, 4), Draft(IDS, 4)]
+    drafts += [Draft(IDS, 4, (zero("head_out", 0, h=2),)), Draft((*IDS[:9], 1, 2, 3), 4, late[2])]
+    assert list(sharing(drafts, of)) == [(IDS[:9], [0, 1, 6]), (IDS[:11], [3, 4]), ((), [2, 5])]
+
+
+@pytest.mark.parametrize("make", [engine, fast])
+def test_edited_texts_go_on_behind_a_shared_prefix_as_each_alone(make: Callable[[Spec], Engine]) -> None:
+    runs = make(spec(window=5))
+    rows = np.random.default_rng(0).normal(size=(3, 13))
+    edits = [(cut(q=slice(9, None), k=(key, 8)),) for key in (7, 3)] + [(add("resid_mid", rows, 1, q=slice(9, 12)),)]
+    drafts = [Draft(IDS, 5, edit) for edit in edits]
+    writing = Writing(drafts, [GREEDY] * 3, ())
+    runs.write(drafts, writing)
+    for draft, written in zip(drafts, writing.written, strict=True):
+        text = list(draft.ids)
+        for _ in range(draft.count):
+            text.append(int(runs.run(text, (), draft.edits).logits[-1].argmax()))
+        assert written == text[len(IDS) :]
 
 
 def test_a_stop_is_kept_and_ends_its_draft_alone() -> None:

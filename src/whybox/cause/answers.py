@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from whybox.cause.bench import Bench, Settings, Written
+from whybox.cause.asking import Array, Read, Settings, Write, Written
 from whybox.cause.decision import Decision, Reading, decision_after, own_decision, place_of, read_at
 from whybox.cause.spans import Edge
 from whybox.engine.edit import Edit
@@ -90,36 +90,57 @@ def _single(model: Model, text: str) -> int:
     return ids[0]
 
 
-def answer(bench: Bench, asked: Asked, edits: Sequence[Edit] = ()) -> Answered:
+async def answer(model: Model, asked: Asked, edits: Sequence[Edit] = ()) -> Answered:
     """Write the answer, score it, and read the metric at the decision of its own path."""
-    written = bench.write(asked.prompt.ids, asked.settings, edits)
-    text = bench.model.tokenizer.text(written.ids)
+    said = await Write(
+        asked.prompt.ids, asked.settings, lambda written, logits: _said(model, asked, written, logits), tuple(edits)
+    )
+    reading = said.reading if said.reading is not None else await read(asked, said.decision, edits)
+    return Answered(said.text, said.written, said.score, said.decision, reading)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """An answer as far as its own run tells. reading: None where the decision is not on the written path."""
+
+    text: str
+    written: Written
+    score: Score
+    decision: Decision
+    reading: Reading | None
+
+
+def _said(model: Model, asked: Asked, written: Written, logits: Sequence[Array]) -> _Said:
+    text = model.tokenizer.text(written.ids)
     score = asked.score(text, written.stopped)
     asserted = score.span[0] if score.span is not None and score.candidate is not None else None
     place = place_of(text, (asked.right,) if asked.stand_in and score.right else (asked.wrong, asked.right), asserted)
-    decision = own_decision(bench.model, asked.prompt, written.ids, place, asked.right, asked.wrong)
-    return Answered(text, written, score, decision, _on_path(bench, asked, written, decision, edits))
+    decision = own_decision(model, asked.prompt, written.ids, place, asked.right, asked.wrong)
+    return _Said(text, written, score, decision, _on_path(asked, written, decision, logits))
 
 
-def _on_path(bench: Bench, asked: Asked, written: Written, decision: Decision, edits: Sequence[Edit]) -> Reading:
-    """The logits that chose the id at the decision, where the path is the written one; else one more run."""
+def _on_path(asked: Asked, written: Written, decision: Decision, logits: Sequence[Array]) -> Reading | None:
+    """From the logits that chose the id at the decision, where the path is the written one."""
     step = decision.row - (len(asked.prompt.ids) - 1)
     path = (*asked.prompt.ids, *written.ids)
-    if 0 <= step < len(written.logits) and path[: decision.row + 1] == decision.ids:
-        return read_at(written.logits[step], decision)
-    return read(bench, asked, decision, edits)
+    if 0 <= step < len(logits) and path[: decision.row + 1] == decision.ids:
+        return read_at(logits[step], decision)
+    return None
 
 
-def read(bench: Bench, asked: Asked, decision: Decision, edits: Sequence[Edit] = ()) -> Reading:
+async def read(asked: Asked, decision: Decision, edits: Sequence[Edit] = ()) -> Reading:
     """The metric at a decision under edits."""
     length = len(asked.prompt.ids) + asked.settings.limit
-    return read_at(bench.read(decision.ids, edits, length)[-1], decision)
+    return await Read(decision.ids, lambda logits: read_at(logits[-1], decision), tuple(edits), length)
 
 
-def log_prob(bench: Bench, decision: Decision, answer: tuple[int, ...]) -> float:
+async def log_prob(decision: Decision, answer: tuple[int, ...]) -> float:
     """log P of a whole answer behind the decision's prefix, in nats: the sum over its ids."""
-    logits = bench.read((*decision.ids, *answer[:-1]), tail=len(answer))
-    return float(sum(log_softmax(row)[token] for row, token in zip(logits, answer, strict=True)))
+
+    def total(logits: Array) -> float:
+        return float(sum(log_softmax(row)[token] for row, token in zip(logits, answer, strict=True)))
+
+    return await Read((*decision.ids, *answer[:-1]), total, tail=len(answer))
 
 
 def outcome(answered: Answered, old: Reading | None, delta: float) -> Outcome:
@@ -129,15 +150,16 @@ def outcome(answered: Answered, old: Reading | None, delta: float) -> Outcome:
     return Outcome(answered.text, answered.score, answered.reading, old, flips, fork)
 
 
-def try_edges(bench: Bench, asked: Asked, base: Decision, edges: Sequence[Edge], delta: float) -> Outcome:
+async def try_edges(model: Model, asked: Asked, base: Decision, edges: Sequence[Edge], delta: float) -> Outcome:
     """Edges edited at the decision row for the metric, and at every row that writes the answer when it is written."""
-    old = read(bench, asked, base, [edge.from_row(base.row) for edge in edges])
-    anew = answer(bench, asked, [edge.from_row(base.answer_row) for edge in edges])
+    old = await read(asked, base, [edge.from_row(base.row) for edge in edges])
+    anew = await answer(model, asked, [edge.from_row(base.answer_row) for edge in edges])
     return outcome(anew, old, delta)
 
 
-def try_prompt(bench: Bench, asked: Asked, base: Decision, case: CaseInstance, delta: float) -> Outcome:
+async def try_prompt(model: Model, asked: Asked, base: Decision, case: CaseInstance, delta: float) -> Outcome:
     """Another prompt: the metric behind the base's own prefix, and the answer written anew."""
-    other = asked.rendered(bench.model, case)
-    forced = decision_after(bench.model, other.prompt, base.prefix, asked.right, asked.wrong, "forced")
-    return outcome(answer(bench, other), read(bench, other, forced), delta)
+    other = asked.rendered(model, case)
+    forced = decision_after(model, other.prompt, base.prefix, asked.right, asked.wrong, "forced")
+    old = await read(other, forced)
+    return outcome(await answer(model, other), old, delta)

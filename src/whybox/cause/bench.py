@@ -1,23 +1,27 @@
 """The bench: every run of an explanation passes here, is counted, and computes only what its edits can change.
 
-A causal decoder gives a law: an edit first felt at position P leaves every earlier position exactly as it was. So the
-keys and values of ids[:P] are computed once and shared by all counterfactuals that begin at P or later.
+What several experiments ask for at the same time is made at once: passes as counterfactuals of one base run, answers as
+one batch of drafts. The engine makes them in its fastest way. A run that is asked for twice is made once.
 """
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
 import numpy as np
 
-from whybox.engine.edit import Edit, Index
-from whybox.engine.sampling import GREEDY, Decoding, choose
-from whybox.engine.trace import Cache, Trace, Wish
+from whybox.cause.asking import Array, Experiment, Ids, Read, Refused, Requests, Write, Written, together
+from whybox.engine.edit import Edit
+from whybox.engine.sampling import choose
+from whybox.engine.trace import Change, Draft, Trace, Wish
+from whybox.errors import PromptError, SiteError
 from whybox.model import Model
 
-Array = np.ndarray
-Ids = tuple[int, ...]
-_KEPT_PREFIXES = 6
+T = TypeVar("T")
+_KEPT_BASES = 2
+_FEW = 3  # a base run costs two passes
+_KEPT_LOGITS = 2**29  # bytes of logits that answers may hold until they are read
 _PASSES_OF_AN_ANSWER = 20
 
 
@@ -30,28 +34,6 @@ class Progress:
     planned: int
     rate: float | None
     left_s: float | None
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How answers are written: decoding, limit of tokens, and a penalty on repeated ids (1: none)."""
-
-    decoding: Decoding = GREEDY
-    limit: int = 32
-    penalty: float = 1.0
-
-    @property
-    def greedy(self) -> bool:
-        return self.decoding.temperature == 0 and not self.decoding.banned and self.penalty == 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class Written:
-    """An answer: its ids, the logits [v] from which each was chosen, and whether a stop token ended it."""
-
-    ids: Ids
-    logits: tuple[Array, ...]
-    stopped: bool
 
 
 def _silent(_: Progress) -> None:
@@ -77,6 +59,9 @@ class Work:
         return Work(self.reads + other.reads, self.writes + other.writes)
 
 
+_READ, _WRITE = Work(reads=1), Work(writes=1)
+
+
 @dataclass
 class Bench:
     """Runs, counted. `planned` is everything that may still come, with what was made; `tell` hears after every run."""
@@ -86,61 +71,146 @@ class Bench:
     planned: "Work" = field(default_factory=lambda: Work())
     made: "Work" = field(default_factory=lambda: Work())
     stage: str = ""
-    _prefixes: dict[tuple[Ids, int], Cache] = field(default_factory=dict)
+    _bases: dict[tuple[Ids, int, int], Trace] = field(default_factory=dict)
     _began: float = field(default_factory=time.monotonic)
 
-    def read(self, ids: Ids, edits: Sequence[Edit] = (), length: int = 0, tail: int = 1) -> Array:
-        """Logits [tail v] after ids. length: the whole run's, where it is longer than ids."""
-        trace = self._run(ids, edits, max(length, len(ids)), tail)
-        self._count(Work(reads=1))
-        return trace.logits
+    def result(self, experiment: Experiment[T]) -> T:
+        """What one experiment finds."""
+        running = experiment.__await__()
+        try:
+            asked = next(running)
+            while True:
+                asked = running.send(self._answers(asked))
+        except StopIteration as ended:
+            found: T = ended.value
+            return found
+        finally:
+            running.close()
+
+    def results(self, experiments: Sequence[Experiment[T]]) -> list[T]:
+        """What each of many experiments finds, in their order; their runs are made together."""
+        return self.result(together(experiments))
 
     def see(self, ids: Ids, wishes: Iterable[Wish], edits: Sequence[Edit] = (), last: int | None = None) -> Trace:
         """A trace of the last rows (all of them by default), with sites kept."""
         self.model.require_fits(len(ids))
-        whole = len(ids) if last is None else last
-        cache = self._prefix(ids[: len(ids) - whole], len(ids)) if whole < len(ids) else None
-        trace = self.model.engine.run(ids[len(ids) - whole :], wishes, edits, cache, tail=1)
-        self._count(Work(reads=1))
+        engine, before = self.model.engine, () if last is None else ids[: len(ids) - last]
+        cache = engine.fresh_cache(len(ids))
+        if before:
+            cache = engine.run(before, (), (), cache, tail=1).cache
+        trace = engine.run(ids[len(before) :], wishes, edits, cache, tail=1)
+        self._count(_READ)
         return trace
 
-    def write(self, ids: Ids, settings: Settings, edits: Sequence[Edit] = ()) -> Written:
-        """The answer to a prompt under edits, which hold at every step."""
-        stops = self.model.tokenizer.stop_ids
-        generator = np.random.default_rng(settings.decoding.seed)
-        limit = min(settings.limit, self.model.room(len(ids)))
-        trace = self._run(ids, edits, len(ids) + settings.limit, 1)
-        chosen: list[int] = []
-        rows: list[Array] = []
-        while True:
-            rows.append(trace.logits[-1])
-            allowed = penalised(rows[-1], (*ids, *chosen), settings.penalty)
-            following = choose(allowed, settings.decoding, generator)
-            if following in stops or len(chosen) == limit:
-                break
-            chosen.append(following)
-            if len(chosen) < limit:
-                trace = self.model.engine.run([following], (), edits, trace.cache, tail=1)
+    def _answers(self, requests: Requests) -> list[Any]:
+        """What each request keeps of its run; Refused where that cannot be made."""
+        found: dict[int, Any] = {}
+        reads: dict[int, Read[Any]] = {}
+        writes: dict[int, Write[Any]] = {}
+        for index, request in enumerate(requests):
+            try:
+                self.model.require_fits(len(request.ids))
+            except PromptError as error:
+                found[index] = Refused(error)
+                continue
+            if isinstance(request, Read):
+                reads[index] = request
             else:
-                break
-        self._count(Work(writes=1))
-        return Written(tuple(chosen), tuple(rows), following in stops)
+                writes[index] = request
+        for lot in self._lots(reads):
+            found.update(self._read(lot))
+        for portion in self._portions(writes):
+            found.update(self._written(portion))
+        return [found[index] for index in range(len(requests))]
 
-    def _run(self, ids: Ids, edits: Sequence[Edit], length: int, tail: int) -> Trace:
-        self.model.require_fits(len(ids))
-        shared = min([first_felt(edit) for edit in edits], default=0)
-        shared = min(shared, len(ids) - tail)
-        cache = self._prefix(ids[:shared], length) if shared > 0 else self.model.engine.fresh_cache(length)
-        return self.model.engine.run(ids[max(shared, 0) :], (), edits, cache, tail=tail)
+    def _lots(self, reads: dict[int, Read[Any]]) -> Iterable[dict[int, Read[Any]]]:
+        """Reads that can depart from one base run: as many rows, and the same reserve where RoPE depends on it."""
+        lots: dict[tuple[int, int], dict[int, Read[Any]]] = {}
+        for index, read in reads.items():
+            lots.setdefault((read.tail, self._reserve(read)), {})[index] = read
+        return lots.values()
 
-    def _prefix(self, ids: Ids, length: int) -> Cache:
-        key = (ids, length)
-        if key not in self._prefixes:
-            if len(self._prefixes) >= _KEPT_PREFIXES:
-                self._prefixes.pop(next(iter(self._prefixes)))
-            fresh = self.model.engine.fresh_cache(length)
-            self._prefixes[key] = self.model.engine.run(ids, (), (), fresh, tail=1).cache
-        return self._prefixes[key]
+    def _reserve(self, read: Read[Any]) -> int:
+        """Tokens that the whole run is longer than what is read."""
+        return max(read.length - len(read.ids), 0) if self.model.spec.length_dependent else 0
+
+    def _read(self, lot: dict[int, Read[Any]]) -> Iterator[tuple[int, Any]]:
+        alike = distinct(lot)
+        runs = {same[0]: lot[same[0]] for same in alike}
+        sharers = {same[0]: same for same in alike}
+        for first, logits in self._logits(runs, self._base(list(runs.values()))):
+            if isinstance(logits, Refused):
+                yield from ((index, logits) for index in sharers[first])
+                continue
+            self._count(_READ)
+            yield from ((index, lot[index].keep(logits)) for index in sharers[first])
+
+    def _logits(self, runs: dict[int, Read[Any]], base: Trace | None) -> Iterator[tuple[int, Array | Refused]]:
+        """Logits [tail v] of each. Where one of them cannot be made, halves are tried apart until it stands alone."""
+        left = dict(runs)
+        try:
+            for index, logits in self._passes(runs, base):
+                del left[index]
+                yield index, logits
+        except SiteError as error:
+            if len(left) == 1:
+                yield from ((index, Refused(error)) for index in left)
+            else:
+                for half in _halves(left):
+                    yield from self._logits(half, base)
+
+    def _passes(self, runs: dict[int, Read[Any]], base: Trace | None) -> Iterator[tuple[int, Array]]:
+        engine = self.model.engine
+        if base is None:
+            for index, read in runs.items():
+                cache = engine.fresh_cache(len(read.ids) + self._reserve(read))
+                yield index, engine.run(read.ids, (), read.edits, cache, tail=read.tail).logits
+            return
+        order = list(runs)
+        changes = [Change(runs[i].edits, None if runs[i].ids == base.ids else runs[i].ids) for i in order]
+        for place, trace in engine.counterfactuals(base, changes):
+            yield order[place], trace.logits
+
+    def _base(self, runs: Sequence[Read[Any]]) -> Trace | None:
+        """The run from which these depart: one that is known, else that of the text which most of them share.
+
+        None for a few without: they are as quickly run by themselves.
+        """
+        keys = [(read.ids, self._reserve(read), read.tail) for read in runs]
+        known = next((self._bases[key] for key in keys if key in self._bases), None)
+        if known is not None or len(runs) <= _FEW:
+            return known
+        key = max(keys, key=keys.count)
+        while len(self._bases) >= _KEPT_BASES:
+            self._bases.pop(next(iter(self._bases)))
+        ids, reserve, tail = key
+        engine = self.model.engine
+        self._bases[key] = engine.run(ids, (), (), engine.fresh_cache(len(ids) + reserve), tail=tail)
+        return self._bases[key]
+
+    def _portions(self, writes: dict[int, Write[Any]]) -> Iterator[dict[int, Write[Any]]]:
+        """As many at a time as may hold their logits until they are finished."""
+        longest = max((write.settings.limit for write in writes.values()), default=1)
+        most = max(_KEPT_LOGITS // (4 * self.model.spec.vocab * longest), 1)
+        order = list(writes)
+        for first in range(0, len(order), most):
+            yield {index: writes[index] for index in order[first : first + most]}
+
+    def _written(self, writes: dict[int, Write[Any]]) -> dict[int, Any]:
+        """Halves are tried apart where one of them cannot be made, until it stands alone."""
+        drafts = [Draft(w.ids, min(w.settings.limit, self.model.room(len(w.ids))), w.edits) for w in writes.values()]
+        answers = Answers(list(writes.values()), drafts, self.model.tokenizer.stop_ids, lambda: self._count(_WRITE))
+        refused: dict[int, Any] = {}
+        try:
+            self.model.engine.write(drafts, answers)
+        except SiteError as error:
+            left = {index: writes[index] for place, index in enumerate(writes) if place not in answers.kept}
+            if len(left) == 1:
+                refused = dict.fromkeys(left, Refused(error))
+            else:
+                for half in _halves(left):
+                    refused |= self._written(half)
+        return refused | {index: answers.kept[place] for place, index in enumerate(writes) if place in answers.kept}
 
     def _count(self, work: Work) -> None:
         self.made += work
@@ -150,11 +220,41 @@ class Bench:
         self.tell(Progress(self.stage, done, planned, done / took if took > 0 else None, left))
 
 
-def first_felt(edit: Edit) -> int:
-    """The earliest position whose values an edit can change."""
-    chosen = dict(edit.at)
-    places = [chosen[axis] for axis in ("q", "k") if axis in chosen]
-    return max([_lowest(place) for place in places], default=0)
+@dataclass(eq=False)
+class Answers:
+    """Chooses for many answers as each is to be decoded. What is wanted of one is kept as soon as it ends.
+
+    done: told after each.
+    """
+
+    writes: Sequence[Write[Any]]
+    drafts: Sequence[Draft]
+    stops: Collection[int]
+    done: Callable[[], None]
+    kept: dict[int, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._chosen: list[list[int]] = [[] for _ in self.writes]
+        self._logits: list[list[Array]] = [[] for _ in self.writes]
+        self._generators = [np.random.default_rng(write.settings.decoding.seed) for write in self.writes]
+
+    def __call__(self, drafts: Sequence[int], logits: Array) -> list[int | None]:
+        return [self._next(index, row) for index, row in zip(drafts, logits, strict=True)]
+
+    def _next(self, index: int, logits: Array) -> int | None:
+        settings, chosen = self.writes[index].settings, self._chosen[index]
+        self._logits[index].append(logits)
+        allowed = penalised(logits, (*self.drafts[index].ids, *chosen), settings.penalty)
+        following = choose(allowed, settings.decoding, self._generators[index])
+        stopped = following in self.stops
+        if not stopped:
+            chosen.append(following)
+        if not stopped and len(chosen) < self.drafts[index].count:
+            return following
+        self.kept[index] = self.writes[index].keep(Written(tuple(chosen), stopped), self._logits[index])
+        self._logits[index] = []
+        self.done()
+        return None
 
 
 def penalised(logits: Array, seen: Sequence[int], penalty: float) -> Array:
@@ -167,11 +267,20 @@ def penalised(logits: Array, seen: Sequence[int], penalty: float) -> Array:
     return changed
 
 
-def _lowest(index: Index) -> int:
-    match index:
-        case int():
-            return index
-        case slice():
-            return index.start or 0
-        case _:
-            return min(index, default=0)
+def distinct(reads: dict[int, Read[Any]]) -> list[list[int]]:
+    """Indices of reads, those of one and the same run together."""
+    found: dict[tuple[Ids, int], list[list[int]]] = {}
+    for index, read in reads.items():
+        runs = found.setdefault((read.ids, read.length), [])
+        same = next((run for run in runs if reads[run[0]].edits == read.edits), None)
+        if same is None:
+            runs.append([index])
+        else:
+            same.append(index)
+    return [run for runs in found.values() for run in runs]
+
+
+def _halves(runs: dict[int, T]) -> Iterator[dict[int, T]]:
+    middle = len(runs) // 2
+    for part in (slice(middle), slice(middle, None)):
+        yield dict(list(runs.items())[part])

@@ -4,27 +4,32 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from whybox.cause.asking import Read
 from whybox.cause.bench import Bench
 from whybox.cause.decision import Decision, read_at
 from whybox.engine.edit import Edit, cut, scale
 from whybox.errors import InfrastructureError
 
 RANDOM_EDITS = 5
-RUNS = 1 + 3 * (RANDOM_EDITS + 1)  # the cached passes are not counted apart
+RUNS = 4 * (RANDOM_EDITS + 1)  # the cached passes are not counted apart
 
 
 def noise(bench: Bench, decision: Decision, generator: np.random.Generator) -> float:
-    """δ_m: the largest |ΔLD| over (repeat, no-op edit, cached against not), on the base and on 5 random edits.
+    """δ_m: the largest |ΔLD| over (repeat, no-op edit, cached against not, one of a batch), on the base and on 5
+    random edits.
 
     Never below the spacing of numbers at the logits' size. A no-op edit must give exactly the same number:
     InfrastructureError otherwise.
     """
     kinds = [(), *(_random_edit(bench, decision, generator) for _ in range(RANDOM_EDITS))]
-    logits = bench.read(decision.ids)[-1]
-    return max(float(np.spacing(np.abs(logits).max())), *(_noise_of(bench, decision, edits) for edits in kinds))
+    batch = bench.results([Read(decision.ids, lambda logits: logits[-1], edits) for edits in kinds])
+    spacing = float(np.spacing(np.abs(batch[0]).max()))
+    among = [read_at(logits, decision).ld for logits in batch]
+    return max(spacing, *(_noise_of(bench, decision, edits, one) for edits, one in zip(kinds, among, strict=True)))
 
 
-def _noise_of(bench: Bench, decision: Decision, edits: Sequence[Edit]) -> float:
+def _noise_of(bench: Bench, decision: Decision, edits: Sequence[Edit], among: float) -> float:
+    """among: LD of this run as it was made beside others."""
     nothing = scale("resid_post", 1.0)
     first = _ld(bench, decision, edits)
     again = _ld(bench, decision, edits)
@@ -34,7 +39,7 @@ def _noise_of(bench: Bench, decision: Decision, edits: Sequence[Edit]) -> float:
             f"an edit that changes nothing moved LD by {without_effect - again:.3g} nats",
             "this engine cannot be used for effects: please report it with the model's name",
         )
-    return max(abs(again - first), abs(_cached(bench, decision, edits) - first))
+    return max(abs(other - first) for other in (again, _cached(bench, decision, edits), among))
 
 
 def _ld(bench: Bench, decision: Decision, edits: Sequence[Edit]) -> float:

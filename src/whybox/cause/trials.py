@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from whybox.cause.answers import Answered, Asked, Outcome, answer, outcome, read, try_edges, try_prompt
+from whybox.cause.asking import Experiment, together
 from whybox.cause.bench import Bench
 from whybox.cause.decision import decision_after
 from whybox.cause.effects import Base
@@ -13,6 +14,7 @@ from whybox.engine.edit import Edit, zero
 from whybox.engine.sampling import GREEDY
 from whybox.errors import PromptError, SiteError, UnsupportedError
 from whybox.items.instance import CaseInstance
+from whybox.model import Model
 from whybox.text.prompt import extend
 
 MOST_VARIANTS = 40
@@ -77,19 +79,19 @@ class Failing:
     drawn: int
 
 
-Maker = Callable[[Bench, Setting], Trial]
+Maker = Callable[[Model, Setting], Experiment[Trial]]
 ShamMakers = Callable[[Setting], list[Maker]]
 RoleReader = Callable[[CaseInstance], Roles]
 
 
-def boost_evidence(bench: Bench, setting: Setting) -> Trial:
+async def boost_evidence(model: Model, setting: Setting) -> Trial:
     """The decision rows are made to look at the evidence as much as at their strongest key."""
-    return _edge_to(setting, "boost", setting.roles.evidence)(bench, setting)
+    return await _edge_to(setting, "boost", setting.roles.evidence)(model, setting)
 
 
 def cut_part(name: str) -> Maker:
     """The decision rows no longer see a part."""
-    return lambda bench, setting: _edge_to(setting, "cut", (name,))(bench, setting)
+    return lambda model, setting: _edge_to(setting, "cut", (name,))(model, setting)
 
 
 def _edge_to(setting: Setting, action: str, names: tuple[str, ...]) -> Maker:
@@ -99,34 +101,34 @@ def _edge_to(setting: Setting, action: str, names: tuple[str, ...]) -> Maker:
 def moved(order: Sequence[str]) -> Maker:
     """Evidence and the parts beside it in another order."""
     what = f"order {' '.join(order)}"
-    return lambda bench, setting: prompt_trial(
-        bench, setting, what, setting.asked.case.reordered(order), frozenset({"order"})
+    return lambda model, setting: prompt_trial(
+        model, setting, what, setting.asked.case.reordered(order), frozenset({"order"})
     )
 
 
 def prompted(what: str, case: CaseInstance, touches: frozenset[str]) -> Maker:
     """Another prompt, given as it is."""
-    return lambda bench, setting: prompt_trial(bench, setting, what, case, touches)
+    return lambda model, setting: prompt_trial(model, setting, what, case, touches)
 
 
-def evidence_alone(bench: Bench, setting: Setting) -> Trial:
-    return prompt_trial(
-        bench, setting, "evidence alone", alone(setting.asked.case, setting.roles), frozenset(setting.roles.others)
+async def evidence_alone(model: Model, setting: Setting) -> Trial:
+    return await prompt_trial(
+        model, setting, "evidence alone", alone(setting.asked.case, setting.roles), frozenset(setting.roles.others)
     )
 
 
-def without_context(bench: Bench, setting: Setting) -> Trial:
+async def without_context(model: Model, setting: Setting) -> Trial:
     """Closed book: neither evidence nor what stands beside it."""
     left = closed_book(setting.asked.case, setting.roles)
     taken = frozenset({*setting.roles.evidence, *setting.roles.others})
-    return prompt_trial(bench, setting, "closed book", left, taken)
+    return await prompt_trial(model, setting, "closed book", left, taken)
 
 
-def prompt_trial(
-    bench: Bench, setting: Setting, what: str, case: CaseInstance, touches: frozenset[str], about: tuple[str, ...] = ()
+async def prompt_trial(
+    model: Model, setting: Setting, what: str, case: CaseInstance, touches: frozenset[str], about: tuple[str, ...] = ()
 ) -> Trial:
     """Another prompt in place of the case's."""
-    found = try_prompt(bench, setting.asked, setting.base.decision, case, setting.delta)
+    found = await try_prompt(model, setting.asked, setting.base.decision, case, setting.delta)
     return Trial(what, about, touches, found, _effect(found, setting))
 
 
@@ -134,11 +136,11 @@ def removed(site: str, layer: int, head: int | None = None) -> Maker:
     """What an MLP adds (`mlp_out`), or a head writes (`head_out`), at the rows that write the answer is set to zero."""
     what = f"{'MLP' if head is None else 'head'} {layer}{'' if head is None else f'.{head}'}"
 
-    def trial(bench: Bench, setting: Setting) -> Trial:
+    async def trial(model: Model, setting: Setting) -> Trial:
         base = setting.base.decision
         edits = removal(site, layer, head, base.answer_row)
-        old = read(bench, setting.asked, base, edits)
-        found = outcome(answer(bench, setting.asked, edits), old, setting.delta)
+        old = await read(setting.asked, base, edits)
+        found = outcome(await answer(model, setting.asked, edits), old, setting.delta)
         return Trial(f"{what} set to zero", (), frozenset({what}), found, _effect(found, setting))
 
     return trial
@@ -152,12 +154,12 @@ def removal(site: str, layer: int, head: int | None, row: int) -> tuple[Edit, ..
 def moved_and_removed(order: Sequence[str], layer: int) -> Maker:
     """Another order of the parts, and an MLP set to zero at the rows that write the answer."""
 
-    def trial(bench: Bench, setting: Setting) -> Trial:
+    async def trial(model: Model, setting: Setting) -> Trial:
         base = setting.base.decision
-        asked = setting.asked.rendered(bench.model, setting.asked.case.reordered(order))
-        forced = decision_after(bench.model, asked.prompt, base.prefix, asked.right, asked.wrong, "forced")
-        old = read(bench, asked, forced, removal("mlp_out", layer, None, forced.answer_row))
-        written = answer(bench, asked, removal("mlp_out", layer, None, len(asked.prompt) - 1))
+        asked = setting.asked.rendered(model, setting.asked.case.reordered(order))
+        forced = decision_after(model, asked.prompt, base.prefix, asked.right, asked.wrong, "forced")
+        old = await read(asked, forced, removal("mlp_out", layer, None, forced.answer_row))
+        written = await answer(model, asked, removal("mlp_out", layer, None, len(asked.prompt) - 1))
         found = outcome(written, old, setting.delta)
         what = f"order {' '.join(order)} and MLP {layer} set to zero"
         return Trial(what, (), frozenset({"order", f"MLP {layer}"}), found, _effect(found, setting))
@@ -168,26 +170,28 @@ def moved_and_removed(order: Sequence[str], layer: int) -> Maker:
 def behind_prefix(prefix: str) -> Maker:
     """The answer is written behind a prefix that the model was given."""
 
-    def trial(bench: Bench, setting: Setting) -> Trial:
-        asked, model = setting.asked, bench.model
+    async def trial(model: Model, setting: Setting) -> Trial:
+        asked = setting.asked
         ids = model.join(asked.prompt, prefix)[0]
         forced = replace(asked, prompt=extend(model.tokenizer, asked.prompt, ids[len(asked.prompt) :], "forced prefix"))
-        found = outcome(answer(bench, forced), None, setting.delta)
+        found = outcome(await answer(model, forced), None, setting.delta)
         return Trial(f"prefix {prefix!r} forced", (), frozenset({"prefix"}), found, None)
 
     return trial
 
 
-def greedily(bench: Bench, setting: Setting) -> Trial:
+async def greedily(model: Model, setting: Setting) -> Trial:
     """The same prompt decoded greedily in place of the stated settings."""
     settings = replace(setting.asked.settings, decoding=GREEDY, penalty=1.0)
-    found = outcome(answer(bench, replace(setting.asked, settings=settings)), setting.base.reading, setting.delta)
+    written = await answer(model, replace(setting.asked, settings=settings))
+    found = outcome(written, setting.base.reading, setting.delta)
     return Trial("greedy decoding", (), frozenset({"decoding"}), replace(found, earlier_fork=False), 0.0)
 
 
 def with_shams(bench: Bench, setting: Setting, trial: Trial, shams_of: ShamMakers) -> Trial:
     """The trial with its shams; one that cannot be made counts for nothing."""
-    found = [sham.outcome for make in shams_of(setting) if (sham := attempt(bench, make, setting)) is not None]
+    shams = bench.results([attempt(bench.model, make, setting) for make in shams_of(setting)])
+    found = [sham.outcome for sham in shams if sham is not None]
     after = tuple(one.old.ld if one.old is not None else one.own.ld for one in found)
     return replace(trial, shams=Shams(sum(one.flips for one in found), after))
 
@@ -225,8 +229,8 @@ def other_writers(order: Sequence[str], layer: int) -> ShamMakers:
 def edge(action: str, keys: tuple[int, ...], what: str, about: tuple[str, ...] = ()) -> Maker:
     """An edit of the attention from the rows that decide."""
 
-    def trial(bench: Bench, setting: Setting) -> Trial:
-        found = try_edges(bench, setting.asked, setting.base.decision, [Edge(action, keys)], setting.delta)
+    async def trial(model: Model, setting: Setting) -> Trial:
+        found = await try_edges(model, setting.asked, setting.base.decision, [Edge(action, keys)], setting.delta)
         return Trial(what, about, frozenset(f"edge {name}" for name in about), found, _effect(found, setting))
 
     return trial
@@ -240,38 +244,46 @@ def failing_variants(
     bench: Bench, setting: Setting, own: Answered, variants: Sequence[CaseInstance], roles: RoleReader
 ) -> Failing:
     """Variants are drawn until ten fail like the case, 40 were run, or none is left. A variant fails like the case when
-    its answer is scored as the case's was.
+    its answer is scored as the case's was. As many as are missing are run together.
     """
     failing: list[Setting] = []
+    left = list(variants[: MOST_VARIANTS - 1])
     drawn = 1
-    for case in variants[: MOST_VARIANTS - 1]:
-        if len(failing) + 1 >= ENOUGH_VARIANTS:
-            break
-        found = _as_setting(bench, setting, own, case, roles)
-        drawn += 1
-        if found is not None:
-            failing.append(found)
+    while left and len(failing) + 1 < ENOUGH_VARIANTS:
+        missing = ENOUGH_VARIANTS - 1 - len(failing)
+        some, left = left[:missing], left[missing:]
+        found = bench.results([_as_setting(bench.model, setting, own, case, roles) for case in some])
+        failing += [one for one in found if one is not None]
+        drawn += len(some)
     return Failing(tuple(failing), drawn)
 
 
-def _as_setting(bench: Bench, setting: Setting, own: Answered, case: CaseInstance, roles: RoleReader) -> Setting | None:
-    asked = replace(setting.asked, case=case, prompt=bench.model.prompt(case), wrong=case.wrong or setting.asked.wrong)
-    found = answer(bench, asked)
+async def _as_setting(
+    model: Model, setting: Setting, own: Answered, case: CaseInstance, roles: RoleReader
+) -> Setting | None:
+    asked = replace(setting.asked, case=case, prompt=model.prompt(case), wrong=case.wrong or setting.asked.wrong)
+    found = await answer(model, asked)
     alike = found.score.outcome == own.score.outcome
     return replace(setting, base=Base(asked, found.decision, found.reading), roles=roles(case)) if alike else None
 
 
-def repeated(bench: Bench, trial: Trial, make: Maker, failing: Failing) -> Trial:
-    """The trial with its repeats on the failing variants; one that cannot be made there does not flip."""
-    found = [attempt(bench, make, setting) for setting in failing.settings]
+def repeated(bench: Bench, trials: Sequence[tuple[Trial, Maker]], failing: Failing) -> list[Trial]:
+    """The trials with their repeats on the failing variants; one that cannot be made there does not flip."""
+    found = bench.results(
+        [together([attempt(bench.model, make, setting) for setting in failing.settings]) for _, make in trials]
+    )
+    return [_with_repeats(trial, repeats) for (trial, _), repeats in zip(trials, found, strict=True)]
+
+
+def _with_repeats(trial: Trial, found: Sequence[Trial | None]) -> Trial:
     flips = (trial.flips, *(one is not None and one.flips for one in found))
     effects = [one.effect for one in (trial, *found) if one is not None and one.effect is not None]
     return replace(trial, repeats=Repeats(flips, tuple(effects)))
 
 
-def attempt(bench: Bench, make: Maker, setting: Setting) -> Trial | None:
+async def attempt(model: Model, make: Maker, setting: Setting) -> Trial | None:
     """None where the change cannot be made: a template that refuses, a row left with nothing to see."""
     try:
-        return make(bench, setting)
+        return await make(model, setting)
     except (SiteError, PromptError, UnsupportedError):
         return None

@@ -4,25 +4,7 @@ from typing import Annotated
 
 import typer
 
-from whybox.cli.options import (
-    DEFAULT_MODEL,
-    DEFAULT_PRECISION,
-    AcceptKey,
-    AllowLong,
-    Chat,
-    Device,
-    Engine,
-    EngineName,
-    Json,
-    Language,
-    Model,
-    Out,
-    Precision,
-    Quiet,
-    Seed,
-    Threads,
-    language,
-)
+from whybox.cli.options import Chat, Shared, with_shared
 from whybox.cli.threads import limit_threads
 
 Text = Annotated[str, typer.Argument(metavar="PROMPT", help="The text to go on from; - reads it from standard input.")]
@@ -36,46 +18,31 @@ TopP = Annotated[
 ]
 
 
+@with_shared
 def next_(
     prompt: Text,
-    model: Model = DEFAULT_MODEL,
     n: Count = 0,
     top: Top = 10,
     trace: Walk = False,
     temperature: Temperature = 0.0,
     top_k: TopK = None,
     top_p: TopP = None,
-    seed: Seed = 0,
     chat: Chat = False,
-    allow_long: AllowLong = False,
-    accept_key: AcceptKey = None,
-    engine: Engine = EngineName.auto,
-    precision: Precision = DEFAULT_PRECISION,
-    device: Device = "auto",
-    threads: Threads = None,
-    lang: Language = None,
-    out: Out = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shared: Shared,
 ) -> None:
     """Show the tokens of a text and the distribution of the next one."""
-    limit_threads(threads)
+    limit_threads(shared.threads)
 
-    from whybox.cli.opening import opened, prompt_of
-    from whybox.cli.telling import Form, json_text
+    from whybox.cli.opening import model_of, prompt_of
+    from whybox.cli.telling import Form
     from whybox.engine.sampling import Decoding
     from whybox.jobs.next import Wanted, next_token
     from whybox.report.text import render_next
 
-    asked, form = language(lang), Form(render_next)
-    form.check(out)
-    loaded = opened(model, engine, precision, device, accept_key, allow_long, quiet)
-    decoding = Decoding(temperature, top_k, top_p, seed)
-    wanted = Wanted(top, n, trace, decoding, asked)
+    form = Form(render_next)
+    form.check(shared.out)
+    loaded = model_of(shared)
+    wanted = Wanted(top, n, trace, Decoding(temperature, top_k, top_p, shared.seed), shared.language)
     document = next_token(loaded, prompt_of(loaded, prompt, chat), wanted)
-    if out is not None:
-        form.save(document, asked, out)
-    if json:
-        print(json_text(document))
-    elif out is None:
-        form.show(document, asked)
+    form.deliver(document, shared.language, shared.out, shared.json)

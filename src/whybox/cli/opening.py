@@ -2,7 +2,7 @@
 
 import sys
 
-from whybox.cli.options import EngineName
+from whybox.cli.options import EngineName, Shared
 from whybox.cli.telling import progress_for
 from whybox.errors import PromptError
 from whybox.model import Model, open_model
@@ -21,6 +21,12 @@ def opened(
     """The model; downloads are told on stderr unless quiet."""
     keys = tuple(accept_keys or ())
     return open_model(name, engine.value, precision, keys, allow_long, progress_for(quiet), device)
+
+
+def model_of(shared: Shared) -> Model:
+    """The model that the options name."""
+    accepted, quiet = shared.accept_key, shared.quiet
+    return opened(shared.model, shared.engine, shared.precision, shared.device, accepted, shared.allow_long, quiet)
 
 
 def prompt_of(model: Model, text: str, chat: bool) -> Prompt:

@@ -1,10 +1,22 @@
-"""The options that verbs share, each defined once: `def verb(model: Model = DEFAULT_MODEL, json: Json = False)`."""
+"""The options that verbs share, each defined once.
+
+A verb that runs a model takes all of them together:
+
+    @with_shared
+    def verb(prompt: Text, top: Top = 10, *, shared: Shared) -> None: ...
+
+Others name those that they need: `def verb(json: Json = False)`.
+"""
 
 import locale
 import os
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -67,3 +79,44 @@ def language(asked: Lang | None) -> Literal["en", "zh"]:
         return asked.value
     named = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), None)
     return "zh" if (named or locale.getlocale()[0] or "").lower().startswith(("zh", "chinese")) else "en"
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What every verb that runs a model can be told: which model, run how, and where the result goes."""
+
+    model: Model = DEFAULT_MODEL
+    seed: Seed = 0
+    allow_long: AllowLong = False
+    accept_key: AcceptKey = None
+    engine: Engine = EngineName.auto
+    precision: Precision = DEFAULT_PRECISION
+    device: Device = "auto"
+    threads: Threads = None
+    lang: Language = None
+    out: Out = None
+    json: Json = False
+    quiet: Quiet = False
+
+    @property
+    def language(self) -> Literal["en", "zh"]:
+        return language(self.lang)
+
+
+def with_shared(verb: Callable[..., None]) -> Callable[..., None]:
+    """The verb as typer reads it: in place of its parameter `shared`, every field of Shared is an option."""
+    own = signature(verb)
+    options = {
+        each.name: Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
+        for each in fields(Shared)
+    }
+    parameters = [each for name, each in own.parameters.items() if name != "shared"] + list(options.values())
+
+    @wraps(verb)
+    def told(**given: Any) -> None:
+        shared = Shared(**{name: given.pop(name) for name in options})
+        verb(**given, shared=shared)
+
+    told.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    told.__annotations__ = {each.name: each.annotation for each in parameters}
+    return told

@@ -45,10 +45,14 @@ def print_document(name: str, begun: float, part: Mapping[str, object]) -> None:
 
 @dataclass(frozen=True)
 class Form(Generic[D]):
-    """How a kind of document is shown: on a terminal, and as a page where it has one."""
+    """How a kind of document is shown: on a terminal, and as a page where it has one.
+
+    summary: what the terminal shows is less than the page, and is shown beside it.
+    """
 
     render: "Callable[[D, Console, Lang], None]"
     page: "Callable[[D, Lang], str] | None" = None
+    summary: bool = False
 
     def check(self, out: Path | None) -> None:
         """UsageError for a suffix, StorageError for a place, that cannot be written: said before any work."""
@@ -58,6 +62,15 @@ class Form(Generic[D]):
             raise UsageError(f"cannot write {out.suffix or 'a file without suffix'}", f"use -o with one of {known}")
         if out is not None:
             _require_writable(out)
+
+    def deliver(self, document: D, lang: "Lang", out: Path | None, json: bool) -> None:
+        """Where the result goes: into a file where one is named, then to stdout: as JSON, or as it is shown."""
+        if out is not None:
+            self.save(document, lang, out)
+        if json:
+            print(json_text(document))
+        elif out is None or self.summary:
+            self.show(document, lang)
 
     def save(self, document: D, lang: "Lang", out: Path) -> None:
         """The document in the format of the suffix, the file whole or not at all."""

@@ -7,24 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from whybox.cli.options import (
-    DEFAULT_MODEL,
-    DEFAULT_PRECISION,
-    AcceptKey,
-    AllowLong,
-    Device,
-    Engine,
-    EngineName,
-    Json,
-    Language,
-    Model,
-    Out,
-    Precision,
-    Quiet,
-    Seed,
-    Threads,
-    language,
-)
+from whybox.cli.options import Shared, with_shared
 from whybox.cli.threads import limit_threads
 from whybox.errors import UsageError
 
@@ -42,6 +25,7 @@ Effort = Annotated[Literal["quick", "full"], typer.Option("--effort", help="How 
 Limit = Annotated[int, typer.Option("-n", "--limit", min=1, metavar="N", help="Tokens of an answer at most.")]
 
 
+@with_shared
 def why(
     case: CaseFile = None,
     messages: Messages = None,
@@ -50,45 +34,29 @@ def why(
     fact: Fact = "",
     effort: Effort = "quick",
     limit: Limit = 32,
-    model: Model = DEFAULT_MODEL,
-    seed: Seed = 0,
-    allow_long: AllowLong = False,
-    accept_key: AcceptKey = None,
-    engine: Engine = EngineName.auto,
-    precision: Precision = DEFAULT_PRECISION,
-    device: Device = "auto",
-    threads: Threads = None,
-    lang: Language = None,
-    out: Out = None,
-    json: Json = False,
-    quiet: Quiet = False,
+    *,
+    shared: Shared,
 ) -> None:
     """Explain one answer: what mattered, where it was decided, and which cause is confirmed by undoing it."""
-    limit_threads(threads)
+    limit_threads(shared.threads)
 
-    from whybox.cli.opening import opened
+    from whybox.cli.opening import model_of
     from whybox.cli.runs import Runs
-    from whybox.cli.telling import Form, json_text
+    from whybox.cli.telling import Form
     from whybox.jobs.why import WhyOptions
     from whybox.jobs.why import why as explain
     from whybox.report.html import why_page
     from whybox.report.text import render_why
 
-    asked = language(lang)
     question = _question(case, messages, right, wrong)
-    target = out if out is not None or json else Path(f"{_file_stem(case, question.id)}.html")
-    form = Form(lambda document, console, lang: render_why(document, console, lang, str(target)), why_page)
-    form.check(target)
-    loaded = opened(model, engine, precision, device, accept_key, allow_long, quiet)
-    options = WhyOptions(effort, seed, asked, limit, fact, _command(), str(case or messages))
-    with Runs(asked, quiet) as runs:
+    out = shared.out or (None if shared.json else Path(f"{_file_stem(case, question.id)}.html"))
+    form = Form(lambda document, console, lang: render_why(document, console, lang, str(out)), why_page, summary=True)
+    form.check(out)
+    loaded = model_of(shared)
+    options = WhyOptions(effort, shared.seed, shared.language, limit, fact, _command(), str(case or messages))
+    with Runs(shared.language, shared.quiet) as runs:
         document = explain(loaded, question, options, runs.announce, runs.tell)
-    if target is not None:
-        form.save(document, asked, target)
-    if json:
-        print(json_text(document))
-    else:
-        form.show(document, asked)
+    form.deliver(document, shared.language, out, shared.json)
 
 
 def _question(case: Path | None, messages: Path | None, right: str | None, wrong: str | None) -> "Case":

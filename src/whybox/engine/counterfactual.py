@@ -1,14 +1,16 @@
 """Counterfactual runs: how one is made afresh, and what a sweep over many of them gives back."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import overload
 
 import numpy as np
 
-from whybox.engine.felt import rope_length
-from whybox.engine.trace import Change, Engine, Read, Trace, Wish
-from whybox.errors import SiteError
+from whybox.engine.edit import portion
+from whybox.engine.felt import first_felt, rope_length, untouched
+from whybox.engine.trace import Cache, Change, Engine, Read, Trace, Wish
+from whybox.errors import SiteError, UsageError
 
 Array = np.ndarray
 SAMPLE = 4  # changes that are run afresh to measure a sweep's floor
@@ -39,6 +41,60 @@ def fresh_runs(
     wishes = tuple(see)
     for index, change in enumerate(changes):
         yield index, fresh_run(engine, base, change, wishes)
+
+
+def continued_runs(engine: Engine, base: Trace, changes: Sequence[Change]) -> Iterator[tuple[int, Trace]]:
+    """The run of each change, in order, from the first position that it alters: what is before stands in a cache.
+
+    Costs the base run once more. Where rows are wanted that the base run left out, or a window has rolled on, a whole
+    run is made. Traces keep no sites.
+    """
+    starts = [_start(base, change) for change in changes]
+    if len(changes) == 1 or not any(starts):
+        yield from fresh_runs(engine, base, changes)
+        return
+    again = engine.run(base.ids, (), base.edits, engine.fresh_cache(base.rope_length), len(base.rows))
+    for index, (change, start) in enumerate(zip(changes, starts, strict=True)):
+        cache = _before(again, start)
+        yield index, fresh_run(engine, base, change) if cache is None else _continued(engine, again, change, cache)
+
+
+def _start(base: Trace, change: Change) -> int:
+    """The first row to compute: the last one at least; 0 where earlier logits are wanted than the base run has."""
+    length, count = len(change.text(base.ids)), tail(base, change)
+    first = 0 if count is None else max(length - count, 0)
+    start = min(first_felt(change, base).position, length - 1)
+    return start if first >= min(base.rows.start, start) and not base.start else 0
+
+
+def _before(again: Trace, start: int) -> Cache | None:
+    """Keys and values of the first `start` tokens; None where there are none, or a window has forgotten them."""
+    try:
+        return again.cache.crop(start, again.spec) if start else None
+    except UsageError:
+        return None
+
+
+def _continued(engine: Engine, base: Trace, change: Change, cache: Cache) -> Trace:
+    ids, start = change.text(base.ids), cache.seen
+    whole, fed = range(len(ids)), range(start, len(ids))
+    count = tail(base, change)
+    first = 0 if count is None else max(len(ids) - count, 0)
+    edits = [portion(edit, whole, fed, engine.spec) for edit in (*base.edits, *change.edits)]
+    cache = replace(cache, rope_length=rope_length(ids, base))
+    found = engine.run(ids[start:], (), edits, cache, len(ids) - max(first, start))
+    older = base.logits[first - base.rows.start : max(start - base.rows.start, 0)] if first < start else base.logits[:0]
+    earlier = [untouched([edit], start, engine.spec) < start for edit in base.edits]
+    before = (*(a and b for a, b in zip(earlier, base.changed, strict=True)), *(False for _ in change.edits))
+    return replace(
+        found,
+        ids=ids,
+        start=0,
+        logits=np.concatenate([older, found.logits]),
+        rows=range(first, len(ids)),
+        edits=(*base.edits, *change.edits),
+        changed=tuple(map(any, zip(before, found.changed, strict=True))),
+    )
 
 
 class Swept(Sequence[float | Array]):

@@ -66,6 +66,11 @@ def first_felt(change: Change, base: Base) -> Felt:
     return Felt(felt.layer, min([felt.position, *_foresights(base.edits, len(ids))]))
 
 
+def untouched(edits: Sequence[Edit], length: int, spec: Spec) -> int:
+    """How many leading positions of a text of that length keep their values under edits."""
+    return min([felt.position for felt in _by_edits(edits, length, spec)], default=length)
+
+
 def nothing(spec: Spec, length: int) -> Felt:
     """Beyond the last layer and the last position: all values stay."""
     return Felt(len(spec.layers) + 1, length)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from whybox.engine import machine
-from whybox.engine.counterfactual import fresh_runs
+from whybox.engine.counterfactual import continued_runs, fresh_runs
 from whybox.engine.edit import Edit
 from whybox.engine.gradient import Gradient
 from whybox.engine.memory import Run, need, require_room
@@ -71,15 +71,16 @@ class ReferenceEngine:
     def counterfactuals(
         self, base: Trace, changes: Sequence[Change], see: Iterable[Wish] = ()
     ) -> Iterator[tuple[int, Trace]]:
-        """A whole run for each change, in order."""
-        return fresh_runs(self, base, changes, see)
+        """A run for each change, in order: a whole one where sites are seen, else from where it is first felt."""
+        wishes = tuple(see)
+        return fresh_runs(self, base, changes, wishes) if wishes else continued_runs(self, base, changes)
 
     def gradient(self, base: Trace, read: Reading, sites: Iterable[Wish]) -> Gradient:
         """NumPy does not differentiate: UsageError."""
         raise UsageError("the numpy engine computes no gradients", 'use torch: model.variant(engine="torch")')
 
     def write(self, drafts: Sequence[Draft], choose: Choose) -> None:
-        """One draft after the other."""
+        """One draft after the other; ids that several share, and no edit reaches, are fed once."""
         one_by_one(self, drafts, choose)
 
     def answer_rows(self, answers: Sequence[Answer]) -> Iterator[tuple[int, Array]]:

@@ -1,14 +1,18 @@
 """Writing behind many texts: what is chosen for each, and the plain way to run them, one after the other."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from whybox.engine.edit import portion
+from whybox.engine.felt import untouched
 from whybox.engine.sampling import Decoding, choose
-from whybox.engine.trace import Choose, Draft, Engine
+from whybox.engine.trace import Cache, Choose, Draft, Engine
+from whybox.spec import Spec
 
 Array = np.ndarray
+Ids = tuple[int, ...]
 
 
 @dataclass
@@ -35,10 +39,42 @@ class Writing:
 
 
 def one_by_one(engine: Engine, drafts: Sequence[Draft], choose: Choose) -> None:
-    """Each draft to its end before the next begins: what every faster way must equal."""
+    """Each draft to its end before the next begins; ids that no edit reaches are fed once for all that share them."""
+    for prefix, members in sharing(drafts, engine.spec):
+        shared = engine.run(prefix, (), (), _empty(engine, drafts[members[0]]), tail=1).cache if prefix else None
+        for index in members:
+            _go_on(engine, index, drafts[index], shared or _empty(engine, drafts[index]), choose)
+
+
+def _empty(engine: Engine, draft: Draft) -> Cache:
+    return engine.fresh_cache(len(draft.ids) + draft.count)
+
+
+def _go_on(engine: Engine, index: int, draft: Draft, cache: Cache, choose: Choose) -> None:
+    whole, rest = range(len(draft.ids)), range(cache.seen, len(draft.ids))
+    edits = [portion(edit, whole, rest, engine.spec) for edit in draft.edits]
+    trace = engine.run(draft.ids[cache.seen :], (), edits, cache, tail=1)
+    (chosen,) = choose([index], trace.logits[-1:])
+    while chosen is not None:
+        trace = engine.run((chosen,), (), draft.edits, trace.cache, tail=1)
+        (chosen,) = choose([index], trace.logits[-1:])
+
+
+def sharing(drafts: Sequence[Draft], spec: Spec) -> Iterator[tuple[Ids, list[int]]]:
+    """Indices of drafts that may go on behind the same cache, and the ids that it has seen; () behind an empty one.
+
+    Those are the ids that no edit of theirs reaches, without the last: its logits are wanted. The length of the whole
+    run is the same, since RoPE may depend on it. Drafts that share nothing come last, together.
+    """
+    found: dict[tuple[Ids, int], list[int]] = {}
     for index, draft in enumerate(drafts):
-        fed, cache = draft.ids, engine.fresh_cache(len(draft.ids) + draft.count)
-        while fed:
-            trace = engine.run(fed, (), draft.edits, cache, tail=1)
-            (chosen,) = choose([index], trace.logits[-1:])
-            fed, cache = () if chosen is None else (chosen,), trace.cache
+        length = len(draft.ids) + draft.count
+        shared = min(untouched(draft.edits, length, spec), len(draft.ids) - 1)
+        found.setdefault((draft.ids[:shared], length), []).append(index)
+    for (prefix, _), members in found.items():
+        if prefix and len(members) > 1:
+            yield prefix, members
+    if rest := [
+        index for (prefix, _), members in found.items() if not prefix or len(members) == 1 for index in members
+    ]:
+        yield (), rest

@@ -7,7 +7,8 @@ from typing import Literal
 
 from whybox.cause.answers import Asked
 from whybox.cause.bench import Bench, Progress
-from whybox.cause.study import Study, open_study, run_stages, stages, total
+from whybox.cause.stages import run_stages, stages, total
+from whybox.cause.study import Study, open_study
 from whybox.items.case import Case
 from whybox.jobs.views import Views, see
 from whybox.jobs.why_document import Told, document

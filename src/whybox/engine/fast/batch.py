@@ -22,6 +22,7 @@ from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.memory import Run, cache_bytes_per_token, need_of_batch
 from whybox.engine.prefixes import Fill, schedule
 from whybox.engine.trace import Cache, Choose, Draft
+from whybox.engine.writing import sharing
 from whybox.errors import NonFiniteError
 from whybox.parts.rope import frequencies
 from whybox.spec import Spec
@@ -84,10 +85,16 @@ class _Writer:
     length: int
 
     def plan(self, indices: Sequence[int]) -> list[Step]:
-        """What is edited shares no prefix: an edit may name positions that only its own text has."""
         edited = [index for index in indices if self.drafts[index].edits]
         plain = [index for index in indices if not self.drafts[index].edits]
-        return [*self._together(edited, 0, 0), *self._behind_prefixes(plain)]
+        return [*self._edited(edited), *self._behind_prefixes(plain)]
+
+    def _edited(self, indices: Sequence[int]) -> Iterator[Step]:
+        """The same text under other edits shares the ids that none of them reaches."""
+        for prefix, members in sharing([self.drafts[index] for index in indices], self.engine.spec):
+            if prefix:
+                yield Fill(0, 0, prefix)
+            yield from self._together([indices[member] for member in members], int(bool(prefix)), len(prefix))
 
     def _behind_prefixes(self, indices: Sequence[int]) -> Iterator[Step]:
         """Equal texts, to be gone on with in different ways, have all but their last token as a prefix."""
@@ -225,7 +232,7 @@ class _Batch:
 
     def _edits(self, row: _Row, part: range) -> tuple[Edit, ...]:
         end = len(row.ids)
-        whole, part = range(self.seen, end), range(self.seen + part.start, min(self.seen + part.stop, end))
+        whole, part = range(end), range(self.seen + part.start, min(self.seen + part.stop, end))
         return row.edited(part, whole, self.writer.engine.spec)
 
     def _chosen(self, logits: Tensor) -> list[int]:

@@ -1,0 +1,217 @@
+"""The plan of a study, stage by stage: which experiments, in which order, with how many runs at most."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from whybox.cause import floor, trials
+from whybox.cause.answers import answer, log_prob, read
+from whybox.cause.asking import Experiment, Read, Write
+from whybox.cause.bench import Work
+from whybox.cause.decision import Reading, decision_after, mention, shared
+from whybox.cause.effects import Base, head_effects, key_effects, segment_effects
+from whybox.cause.parts import other_orders, roles_of, with_fact
+from whybox.cause.proofs import proofs
+from whybox.cause.removals import TRIED, remove
+from whybox.cause.spans import SHAMS, keys_of, other_spans, stretches
+from whybox.cause.study import Study
+from whybox.cause.trials import MOST_VARIANTS, Maker, Setting
+from whybox.items.instance import CaseInstance
+
+_UNKNOWN = -1.0  # a noise floor that was not measured yet
+MOST_KEYS = 256  # beyond, single keys are not cut one by one
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of a study. work: at most so many runs."""
+
+    name: str
+    work: Work
+    act: Callable[[Study], None]
+
+
+def stages(study: Study) -> list[Stage]:
+    """The plan: every branch of the verdict tree first, then the map of what matters. Runs are upper bounds."""
+    trials_of = len(study.roles.others) + 1
+    prompts = 2 + len(other_orders(study.asked.case, study.roles))
+    shams = _most_shams(study)
+    heads = sum(layer.attention.heads for layer in study.bench.model.spec.layers)
+    variants = min(len(study.variants), MOST_VARIANTS)
+    keys = min(len(study.asked.prompt) + study.asked.settings.limit, MOST_KEYS)
+    return [
+        Stage("answer", Work(3, 1), _answer),
+        Stage("noise floor", Work(reads=floor.RUNS), _floor),
+        Stage("other prompts", Work(2 * prompts, prompts), _prompts),
+        Stage("form and decoding", Work(4, 2), _form),
+        Stage("attention edges", Work(2 * trials_of, trials_of), _edges),
+        Stage("removals", Work(heads, TRIED), remove),
+        Stage("variants", Work(3 * variants, 3 * variants), _variants),
+        Stage("shams", Work(shams, shams), _shams),
+        Stage("segments", Work(reads=_most_cuts(study)), _segments),
+        Stage("keys", Work(reads=keys), _keys),
+        Stage("heads", Work(reads=heads), _heads),
+    ]
+
+
+def _most_shams(study: Study) -> int:
+    """Shams of the boost, of one cut or of a removal, whichever could need more."""
+    prompt, names = study.asked.prompt, [study.roles.evidence, *((other,) for other in study.roles.others)]
+    held = [keys_of(prompt, found) for found in names]
+    others = min(SHAMS, study.bench.model.spec.layers[0].attention.heads * len(study.bench.model.spec.layers))
+    return max(others, *(len(other_spans(len(keys), keys, len(prompt))) for keys in held))
+
+
+def _most_cuts(study: Study) -> int:
+    found = stretches(study.asked.prompt.segments, len(study.asked.prompt))
+    return sum(3 + len(other_spans(len(one.keys), one.keys, len(study.asked.prompt))) for one in found) + 3
+
+
+def run_stages(study: Study, plan: list[Stage]) -> str | None:
+    """Run the plan. Ctrl-C ends it: the name of the stage that was broken off, None when all ran.
+
+    KeyboardInterrupt before the answer and its floor are known passes on: there is nothing to keep yet.
+    """
+    study.bench.planned = total(plan)
+    for number, stage in enumerate(plan):
+        study.bench.stage = stage.name
+        try:
+            stage.act(study)
+        except KeyboardInterrupt:
+            if study.setting is None or study.setting.delta < 0:
+                raise
+            return stage.name
+        study.done.append(stage.name)
+        study.bench.planned = study.bench.made + total(plan[number + 1 :])
+    return None
+
+
+def total(plan: Sequence[Stage]) -> Work:
+    return sum((stage.work for stage in plan), Work())
+
+
+def _answer(study: Study) -> None:
+    """The own run. A wrong answer that the case does not name is what was written, or else the runner-up."""
+    bench = study.bench
+    if not study.asked.wrong:
+        study.asked = replace(study.asked, wrong=bench.result(_stand_in(study)), stand_in=True)
+    study.own = bench.result(answer(bench.model, study.asked))
+    decision = study.own.decision
+    base = Base(study.asked, decision, study.own.reading)
+    study.setting = Setting(base, study.roles, _UNKNOWN, len(bench.model.spec.layers))
+    right, wrong = bench.results([log_prob(decision, decision.right), log_prob(decision, decision.wrong)])
+    study.log_probs = right, wrong
+
+
+async def _stand_in(study: Study) -> str:
+    asked, tokenizer = study.asked, study.bench.model.tokenizer
+    written = await Write(asked.prompt.ids, asked.settings, lambda written, _: written)
+    text = tokenizer.text(written.ids)
+    if asked.score(text, written.stopped).right or not text.strip():
+        return await _runner_up(study, text)
+    return text
+
+
+async def _runner_up(study: Study, text: str) -> str:
+    """The second choice of the model where its right answer begins (or at the start): a token's text."""
+    model, asked = study.bench.model, study.asked
+    prefix = text[: mention(text, asked.right) or 0]
+    ids = model.join(asked.prompt, prefix + asked.right)[0]
+    before = ids[: shared(ids, model.join(asked.prompt, prefix)[0])]
+    ranked = await Read(before, lambda logits: np.argsort(-logits[-1], kind="stable")[:50])
+    labels = (model.tokenizer.decode_bytes([int(i)]).decode(errors="ignore").strip() for i in ranked)
+    return next(label for label in labels if label and not asked.right.startswith(label))
+
+
+def _floor(study: Study) -> None:
+    delta = floor.noise(study.bench, study.decided.base.decision, np.random.default_rng(study.seed))
+    study.setting = replace(study.decided, delta=delta)
+
+
+def _prompts(study: Study) -> None:
+    """Evidence alone, closed book, other orders; without evidence, the fact added where one was given."""
+    makers: dict[str, Maker] = {}
+    if study.fact and study.roles.question is not None:
+        added = with_fact(study.asked.case, study.roles.question, study.fact)
+        makers["fact"] = trials.prompted("fact added", added, frozenset({"fact"}))
+    if study.roles.evidence:
+        makers["closed"] = trials.without_context
+    if study.roles.evidence and study.wrong_here:
+        makers["alone"] = trials.evidence_alone
+        makers |= {
+            f"order {' '.join(order)}": trials.moved(order) for order in other_orders(study.asked.case, study.roles)
+        }
+    study.orders += [name for name in study.run(makers) if name.startswith("order ")]
+
+
+def _form(study: Study) -> None:
+    """The start of the answer, a prefix that the model did not write, and greedy decoding where another is stated."""
+    case = study.asked.case
+    prefix = case.contract_prefix or ("答案：" if not case.right.isascii() else "Answer: ")
+    study.start, forced = study.bench.results([_behind(study, ""), _behind(study, prefix)])
+    study.forced = (prefix, forced)
+    makers: dict[str, Maker] = {}
+    if case.contract_prefix and _is_contract(case):
+        makers["contract"] = trials.behind_prefix(case.contract_prefix)
+    if not study.asked.settings.greedy:
+        makers["greedy"] = trials.greedily
+    study.run(makers)
+
+
+def _behind(study: Study, prefix: str) -> Experiment[Reading]:
+    asked = study.asked
+    decision = decision_after(study.bench.model, asked.prompt, prefix, asked.right, asked.wrong, "forced")
+    return read(asked, decision)
+
+
+def _is_contract(case: CaseInstance) -> bool:
+    """A prefix that holds words of the right answer, of the evidence or of the question is never the contract's."""
+    told = " ".join((case.right, *(part.text for part in case.parts)))
+    return not set(re.findall(r"\w+", (case.contract_prefix or "").casefold())) & set(
+        re.findall(r"\w+", told.casefold())
+    )
+
+
+def _edges(study: Study) -> None:
+    if not study.roles.evidence or not study.wrong_here:
+        return
+    cuts = {f"cut {name}": trials.cut_part(name) for name in study.roles.others}
+    study.cuts += [name for name in study.run({"boost": trials.boost_evidence, **cuts}) if name in cuts]
+
+
+def _variants(study: Study) -> None:
+    """What flips here is repeated on the variants that fail alike."""
+    found = list(proofs(study))
+    if not study.variants or not found or not study.wrong_here:
+        return
+    study.failing = trials.failing_variants(study.bench, study.decided, study.answered, study.variants, roles_of)
+    pairs = [(study.trials[proof.name], proof.make) for proof in found]
+    repeated = trials.repeated(study.bench, pairs, study.failing)
+    study.trials |= {proof.name: trial for proof, trial in zip(found, repeated, strict=True)}
+
+
+def _shams(study: Study) -> None:
+    """The same changes elsewhere."""
+    for proof in proofs(study):
+        if proof.shams is not None:
+            trial = study.trials[proof.name]
+            study.trials[proof.name] = trials.with_shams(study.bench, study.decided, trial, proof.shams)
+
+
+def _segments(study: Study) -> None:
+    model, base = study.bench.model, study.decided.base
+    study.segments += study.bench.results([segment_effects(model, base, stretch) for stretch in study.stretches])
+
+
+def _keys(study: Study) -> None:
+    if study.decided.base.decision.row <= MOST_KEYS:
+        study.keys = study.bench.result(key_effects(study.decided.base))
+
+
+def _heads(study: Study) -> None:
+    if not study.roles.evidence:
+        return
+    keys = keys_of(study.asked.prompt, study.roles.evidence)
+    study.heads = study.bench.result(head_effects(study.bench.model, study.decided.base, keys))

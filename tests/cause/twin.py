@@ -1,0 +1,50 @@
+"""The bench's slow and obvious twin: every run by itself, from nothing, the answer token by token."""
+
+from typing import Any
+
+import numpy as np
+
+from whybox.cause.asking import Read, Refused, Requests, Write, Written
+from whybox.cause.bench import Bench, Work, penalised
+from whybox.engine.sampling import choose
+from whybox.errors import PromptError, SiteError
+
+Array = np.ndarray
+
+
+class OneByOne(Bench):
+    """Nothing is shared, nothing is batched, nothing is asked for once."""
+
+    def _answers(self, requests: Requests) -> list[Any]:
+        return [self._made(request) for request in requests]
+
+    def _made(self, request: Read[Any] | Write[Any]) -> Any:
+        try:
+            self.model.require_fits(len(request.ids))
+            return self._read_alone(request) if isinstance(request, Read) else self._write_alone(request)
+        except (PromptError, SiteError) as error:
+            return Refused(error)
+
+    def _read_alone(self, read: Read[Any]) -> Any:
+        found = read.keep(self._logits_behind(read.ids, read, max(read.length, len(read.ids)), read.tail))
+        self._count(Work(reads=1))
+        return found
+
+    def _write_alone(self, write: Write[Any]) -> Any:
+        settings, generator = write.settings, np.random.default_rng(write.settings.decoding.seed)
+        count = min(settings.limit, self.model.room(len(write.ids)))
+        chosen: list[int] = []
+        logits: list[Array] = []
+        stopped = False
+        while not stopped and len(chosen) < count:
+            text = (*write.ids, *chosen)
+            logits.append(self._logits_behind(text, write, len(write.ids) + count, 1)[-1])
+            following = choose(penalised(logits[-1], text, settings.penalty), settings.decoding, generator)
+            stopped = following in self.model.tokenizer.stop_ids
+            chosen += [] if stopped else [following]
+        self._count(Work(writes=1))
+        return write.keep(Written(tuple(chosen), stopped), logits)
+
+    def _logits_behind(self, ids: tuple[int, ...], asked: Read[Any] | Write[Any], length: int, tail: int) -> Array:
+        engine = self.model.engine
+        return engine.run(ids, (), asked.edits, engine.fresh_cache(length), tail=tail).logits

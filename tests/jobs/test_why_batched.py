@@ -1,0 +1,61 @@
+"""`why` with runs made at once says what it says with every run made by itself, whichever engine makes them."""
+
+from collections.abc import Callable
+from functools import cache
+
+import pytest
+
+from tests.cause.twin import OneByOne
+from whybox.jobs.why import WhyOptions, why
+from whybox.report.document import WhyDocument
+from whybox.testing import context_rows, form_rows, knowledge_rows
+from whybox.testing.decoys import CROWD, NONE, Decoys
+from whybox.testing.planted import Planted
+
+ROWS: dict[str, tuple[Callable[..., Planted], Decoys]] = {
+    "not_looking": (context_rows.not_looking, NONE),
+    "suppressed": (context_rows.suppressed, CROWD),
+    "near_tie": (form_rows.near_tie, NONE),
+    "missing_fact": (knowledge_rows.missing_fact, NONE),
+}
+OF_THE_RUN = {"took_s", "engine", "precision", "kernel", "machine", "device", "runs"}
+
+
+def explained(planted: Planted, engine: str) -> WhyDocument:
+    fact = planted.fact.text if planted.fact else ""
+    return why(planted.model.variant(engine=engine), planted.case, WhyOptions(limit=4, fact=fact))
+
+
+def assert_alike(mine: object, theirs: object, near: float, place: str = "") -> None:
+    """Equal texts, counts and shapes; numbers within the floor."""
+    match mine, theirs:
+        case dict(), dict():
+            assert set(mine) == set(theirs), place
+            for key in set(mine) - OF_THE_RUN:
+                assert_alike(mine[key], theirs[key], near, f"{place}.{key}")
+        case ((list() | tuple()), (list() | tuple())):
+            assert len(mine) == len(theirs), place
+            for index, (one, other) in enumerate(zip(mine, theirs, strict=True)):
+                assert_alike(one, other, near, f"{place}[{index}]")
+        case float(), float():
+            assert mine == pytest.approx(theirs, abs=near), place
+        case _:
+            assert mine == theirs, place
+
+
+@cache
+def alone(row: str) -> WhyDocument:
+    make, decoys = ROWS[row]
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("whybox.jobs.why.Bench", OneByOne)
+        return explained(make(1, decoys), "numpy")
+
+
+@pytest.mark.parametrize("engine", ["numpy", "torch"])
+@pytest.mark.parametrize("row", ROWS)
+def test_the_document_is_that_of_single_runs(row: str, engine: str) -> None:
+    make, decoys = ROWS[row]
+    together, single = explained(make(1, decoys), engine), alone(row)
+    assert together.provenance.runs <= single.provenance.runs
+    floor = 5 * max(together.metric.noise, single.metric.noise)
+    assert_alike(together.model_dump(mode="json"), single.model_dump(mode="json"), floor)
