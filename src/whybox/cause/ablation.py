@@ -26,7 +26,7 @@ DEPENDS = "depends on the ablation"
 
 @dataclass(frozen=True)
 class Ablated:
-    """One claim, ablated in three ways. resample: mean and SD over 16 draws. references: where other values come from."""
+    """One claim, ablated in three ways. resample: mean and SD of 16 draws. references: where other values come from."""
 
     claim: Group
     zero: Measured
@@ -60,7 +60,13 @@ def ablate(
     mean = _table(ground, planned, [Averaged(base, others, rows)])
     resampled = _table(ground, planned, [Resampled(base, other, rows) for other in chosen])
     return [
-        Ablated(claim, *(table.measured(ground, claim, matched) for table in (zero, mean, resampled)), references.name)
+        Ablated(
+            claim,
+            zero.measured(ground, claim, matched),
+            mean.measured(ground, claim, matched),
+            resampled.measured(ground, claim, matched),
+            references.name,
+        )
         for claim, matched in zip(planned.claims, planned.matched, strict=True)
     ]
 
@@ -69,7 +75,7 @@ def _drawn(others: Sequence[Other], generator: np.random.Generator) -> list[Othe
     """16 runs, no one twice while there are enough."""
     if not others:
         raise UsageError("there is no other run to draw from", "give reference prompts")
-    chosen = generator.choice(len(others), size=RESAMPLES, replace=RESAMPLES > len(others))
+    chosen = generator.choice(len(others), size=RESAMPLES, replace=len(others) < RESAMPLES)
     return [others[index] for index in chosen]
 
 

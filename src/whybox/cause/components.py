@@ -109,8 +109,13 @@ def first_layer(component: Component) -> int:
 
 
 def wishes(group: Group) -> tuple[Wish, ...]:
-    """The sites that hold the values of these components."""
-    return tuple(dict.fromkeys(found.wish for component in group for found in selections(component)))
+    """The sites that hold the values of these components, and of those that could stand in for them in a null."""
+    return tuple(dict.fromkeys(wish for component in group for wish in _wishes(component)))
+
+
+def _wishes(component: Component) -> Iterator[Wish]:
+    for found in selections(component):
+        yield found.site if isinstance(component, Mlp | Layer) else found.wish
 
 
 def named(group: Group) -> str:

@@ -1,8 +1,8 @@
 """The ground of an experiment: a base run, the number read from it, and how much that number moves on its own.
 
-    ground = between(model, case.filled(), "7 days", "30 days")      LD at the decision
-    ground = of_answer(model, prompt, " Paris")                      log P of an answer
-    ground = of_run(model, prompt, read)                             any read, such as `divergence`
+ground = between(model, case.filled(), "7 days", "30 days")      LD at the decision
+ground = of_answer(model, prompt, " Paris")                      log P of an answer
+ground = of_run(model, prompt, read)                             any read, such as `divergence`
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,8 +38,8 @@ class Moved:
 class Ground:
     """What effects are measured against. row: the decision position; rows from it on write the answer.
 
-    floor: δ, see `noise`. decision, answers: where right and wrong part, and what they are; case: what the prompt was made
-    of; each where it is known.
+    floor: δ, see `noise`. decision, answers: where right and wrong part, and what they are; case: what the prompt was
+    made of; each where it is known.
     """
 
     model: Model

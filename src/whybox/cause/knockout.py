@@ -25,7 +25,7 @@ from whybox.cause.parts import without
 from whybox.cause.spans import Stretch, other_spans, stretches
 from whybox.engine.edit import Edit, add, cut, selected, zero
 from whybox.engine.trace import Change
-from whybox.errors import PromptError, SiteError, UnsupportedError
+from whybox.errors import PromptError, UnsupportedError
 from whybox.parts.mask import visible
 from whybox.spec import Attention, Spec
 

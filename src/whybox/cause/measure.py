@@ -1,6 +1,6 @@
 """The common step of all experiments on components: replaced, read, and set beside what matched others do."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ from whybox.cause.effects import Unknown
 from whybox.cause.ground import Ground, Moved
 from whybox.cause.measured import Measured
 from whybox.cause.null import DRAWS, Matched, Null, other_groups
-from whybox.cause.replacement import Replacement, edits_for
+from whybox.cause.replacement import Replacement
 from whybox.engine.trace import Change
 
 AT_ONCE = 512  # changes whose replaced values are held at a time
@@ -30,10 +30,12 @@ class Plan:
         return tuple(dict.fromkeys((*self.claims, *drawn)))
 
 
-def plan(ground: Ground, claims: Iterable[Group], generator: np.random.Generator, draws: int = DRAWS) -> Plan:
-    """Each claim with its matched groups; draws: at most so many of them."""
+def plan(
+    ground: Ground, claims: Iterable[Group], generator: np.random.Generator, draws: int = DRAWS, apart: Group = ()
+) -> Plan:
+    """Each claim with its matched groups, at most so many; apart: components that better stay out of them."""
     chosen = tuple(claims)
-    matched = tuple(other_groups(claim, ground.spec, ground.length, generator, draws) for claim in chosen)
+    matched = tuple(other_groups(claim, ground.spec, ground.length, generator, draws, apart) for claim in chosen)
     return Plan(chosen, matched)
 
 
@@ -51,28 +53,26 @@ def measure(
     """
     planned = plan(ground, claims, generator, draws)
     found = effects(ground, replacement, planned.groups, given)
-    return [_measured(ground, claim, one, found) for claim, one in zip(planned.claims, planned.matched, strict=True)]
+    return [beside(ground, claim, one, found) for claim, one in zip(planned.claims, planned.matched, strict=True)]
 
 
-def effects(
-    ground: Ground, replacement: Replacement, groups: Sequence[Group], given: Group = ()
-) -> dict[Group, Moved]:
+def effects(ground: Ground, replacement: Replacement, groups: Sequence[Group], given: Group = ()) -> dict[Group, Moved]:
     """What replacing each group does, on top of what is replaced already."""
-    held = edits_for(given, replacement)
-    before = ground.moved([Change(held)])[0].effect if given else 0.0
+    before = ground.moved([Change(replacement(given))])[0].effect if given else 0.0
     found: dict[Group, Moved] = {}
     for first in range(0, len(groups), AT_ONCE):
         some = groups[first : first + AT_ONCE]
-        moved = ground.moved([Change((*held, *_new(group, given, replacement))) for group in some])
+        moved = ground.moved([Change(replacement(_joined(given, group))) for group in some])
         found |= {group: Moved(one.effect - before, one.changed) for group, one in zip(some, moved, strict=True)}
     return found
 
 
-def _new(group: Group, given: Group, replacement: Replacement) -> tuple:  # type: ignore[type-arg]
-    return edits_for(tuple(component for component in group if component not in given), replacement)
+def _joined(given: Group, group: Group) -> Group:
+    return (*given, *(component for component in group if component not in given))
 
 
-def _measured(ground: Ground, claim: Group, matched: Matched[Group], found: dict[Group, Moved]) -> Measured:
+def beside(ground: Ground, claim: Group, matched: Matched[Group], found: Mapping[Group, Moved]) -> Measured:
+    """A claim's effect, with those of its matched groups as null."""
     drawn = tuple(found[group].effect for group in matched.draws)
     null = Null(drawn, matched.distinct) if drawn else Unknown(UNMATCHED)
     return Measured(found[claim].effect, ground.floor, null, changed=found[claim].changed)

@@ -12,8 +12,8 @@ STEPS = 5  # an effect of up to five times the floor counts as none
 class Measured:
     """value: m(edited) − m(base), in the unit of the read (logits or nats). floor: δ, what m moves by on its own.
 
-    null: effects of matched draws, or why there are none. n: runs that the value is a mean of. sd: over those runs, None
-    for a single one. changed: whether the edits changed anything; where they did not, the value is exactly 0.
+    null: effects of matched draws, or why there are none. n: runs that the value is a mean of. sd: over those runs,
+    None for a single one. changed: whether the edits changed anything; where they did not, the value is exactly 0.
     """
 
     value: float

@@ -79,10 +79,15 @@ class Null:
 
 
 def other_groups(
-    claim: Group, spec: Spec, length: int, generator: np.random.Generator, draws: int = DRAWS
+    claim: Group, spec: Spec, length: int, generator: np.random.Generator, draws: int = DRAWS, apart: Group = ()
 ) -> Matched[Group]:
-    """Groups of the claim's kind and size that share no component with it. length: positions of the run."""
+    """Groups of the claim's kind and size that share no component with it. length: positions of the run.
+
+    apart: components of other claims, left out as well while 19 different draws remain without them.
+    """
     pools = list(_pools(claim, spec, length))
+    purer = [([one for one in pool if one not in set(apart)], count) for pool, count in pools]
+    pools = purer if math.prod(math.comb(len(pool), count) for pool, count in purer) >= FEWEST else pools
     distinct = math.prod(math.comb(len(pool), count) for pool, count in pools)
     if distinct <= draws:
         chosen = [tuple(part for parts in one for part in parts) for one in product(*(combinations(*p) for p in pools))]

@@ -62,7 +62,7 @@ def _counterpart(row: int, span: range, goal: range) -> int:
 
 
 def reference_prompts(ground: Ground, variants: Case | None = None) -> tuple[str, tuple[Prompt, ...]]:
-    """The variants of a case where it has 32 others, else the built-in set in the prompt's language, length and form."""
+    """The variants of a case where it has 32 others, else the built-in set, in the prompt's language and length."""
     model = ground.model
     own = [] if variants is None else [model.prompt(one) for one in variants.instances()[1:]]
     if len(own) >= REFERENCES:

@@ -3,20 +3,20 @@
 Every experiment takes one of these as data; whatever is ablated, patched, or followed along a path is changed alike.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from whybox.cause.components import Component, Group, Selection, selections
+from whybox.cause.components import Group, Selection, selections
 from whybox.cause.references import Other
 from whybox.engine import ablation
 from whybox.engine.edit import Edit, Index, selected, set_to, zero
 from whybox.engine.trace import Trace
 from whybox.sites import BY_NAME
 
-Replacement = Callable[[Component], tuple[Edit, ...]]
-"""Component → the edits that replace its value."""
+Replacement = Callable[[Group], tuple[Edit, ...]]
+"""Components that change together → the edits that replace their values."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Zeroed:
 
     rows: Index | None = None
 
-    def __call__(self, component: Component) -> tuple[Edit, ...]:
-        return tuple(zero(one.site, one.layer, **dict(one.at)) for one in selections(component, self.rows))
+    def __call__(self, group: Group) -> tuple[Edit, ...]:
+        return tuple(zero(one.site, one.layer, **dict(one.at)) for one in places(group, self.rows))
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +37,8 @@ class Averaged:
     others: tuple[Other, ...]
     rows: Index | None = None
 
-    def __call__(self, component: Component) -> tuple[Edit, ...]:
-        return tuple(self._edit(one) for one in selections(component, self.rows))
+    def __call__(self, group: Group) -> tuple[Edit, ...]:
+        return tuple(self._edit(one) for one in places(group, self.rows))
 
     def _edit(self, one: Selection) -> Edit:
         donors = [other.donor(rows_of(one, self.base)) for other in self.others]
@@ -54,8 +54,8 @@ class Resampled:
     other: Other
     rows: Index | None = None
 
-    def __call__(self, component: Component) -> tuple[Edit, ...]:
-        return tuple(self._edit(one) for one in selections(component, self.rows))
+    def __call__(self, group: Group) -> tuple[Edit, ...]:
+        return tuple(self._edit(one) for one in places(group, self.rows))
 
     def _edit(self, one: Selection) -> Edit:
         if joins_positions(one.site):
@@ -73,7 +73,7 @@ def joins_positions(site: str) -> bool:
 def rows_of(one: Selection, base: Trace) -> tuple[int, ...]:
     """The positions that a selection names, in rising order."""
     letter = "q" if "q" in BY_NAME[one.site].axes else "k"
-    return tuple(map(int, selected(dict(one.at).get(letter), np.arange(len(base.ids)))))
+    return _named(dict(one.at).get(letter), np.arange(len(base.ids)))
 
 
 def _two_sided(one: Selection, base: Trace, other: Other) -> Edit:
@@ -81,10 +81,15 @@ def _two_sided(one: Selection, base: Trace, other: Other) -> Edit:
     chosen, places = dict(one.at), np.arange(len(base.ids))
     value = other.trace[one.site] if one.layer is None else other.trace[one.site, one.layer]
     heads = selected(chosen.get("h"), np.arange(len(value)))
-    queries, keys = (other.donor(tuple(map(int, selected(chosen.get(axis), places)))).rows for axis in "qk")
-    return set_to(one.site, value[np.ix_(heads, queries or (), keys or ())], one.layer, **chosen)
+    queries, keys = (np.array(other.donor(_named(chosen.get(axis), places)).rows, np.int64) for axis in "qk")
+    return set_to(one.site, value[np.ix_(heads, queries, keys)], one.layer, **chosen)
 
 
-def edits_for(group: Group, replacement: Replacement) -> tuple[Edit, ...]:
-    """All components of a group replaced at once."""
-    return tuple(edit for component in group for edit in replacement(component))
+def _named(index: Index | None, places: np.ndarray) -> tuple[int, ...]:
+    return tuple(map(int, selected(index, places)))
+
+
+def places(group: Group, rows: Index | None) -> Iterator[Selection]:
+    """Where the values of all components stand."""
+    for component in group:
+        yield from selections(component, rows)

@@ -1,13 +1,13 @@
 """Direct logit attribution: how much of LD each part wrote itself, into the direction right − wrong.
 
-u = (W_U[right] − W_U[wrong]) ⊙ γ ÷ rms(last residual), at one row;  LD = Σ over embedding, heads, MLPs and biases of ⟨u, what it wrote⟩
+    u = (W_U[right] − W_U[wrong]) ⊙ γ ÷ rms(last residual), at one row
+    LD = Σ ⟨u, what it wrote⟩ over embedding, heads, MLPs and biases
 
 Coordinates: weights as in the file, nothing folded or centred; norms frozen at this run's scale, a branch's own norm
 (behind attention or MLP) included in what the branch adds; before a final soft-cap. A LayerNorm's centring is linear,
 and its bias stands among the biases. What was written, not what would happen without it.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
