@@ -18,7 +18,7 @@ from whybox.cause.patching import Pair
 from whybox.cause.replacement import Replacement
 from whybox.engine.edit import Edit, apply, site_axes
 from whybox.engine.gradient import Gradient
-from whybox.engine.trace import Change, Trace
+from whybox.engine.trace import Change, Trace, Wish
 
 SATURATED_ENTROPY = 0.1  # nats
 SATURATED_ODDS = 0.01  # p(1 − p)
@@ -83,7 +83,7 @@ def estimates(
     gradient = ground.model.gradient(ground.trace, ground.read, sites)
     moves = {one: list(steps(trace, replacement((one,)))) for one in components}
     values = {one: sum(_along(step, gradient) for step in found) for one, found in moves.items()}
-    flags = {one: list(_of_place(one, ground)) for one in components}
+    flags = {one: list(_of_place(one)) for one in components}
     _flag(flags, _saturated(ground, components), SATURATED)
     _flag(flags, _blind(ground, replacement, values), BLIND)
     if pair is not None:
@@ -101,15 +101,17 @@ def _flag(flags: dict[Component, list[str]], concerned: Iterable[Component], fla
         flags[component].append(flag)
 
 
-def _of_place(component: Component, ground: Ground) -> Iterator[str]:
-    first = isinstance(component, Positions) and 0 in component.rows
-    stream = isinstance(component, Selection) and component.site in _STREAM and not _names_rows(component)
-    if component == Mlp(0) or first or stream:
+def _of_place(component: Component) -> Iterator[str]:
+    match component:
+        case Positions(rows):
+            doubtful = 0 in rows
+        case Selection(site, _, at):
+            named = {letter: index for letter, index in at if letter in ("q", "k")}
+            doubtful = 0 in named.values() or (site in _STREAM and not named)
+        case _:
+            doubtful = component == Mlp(0)
+    if doubtful:
         yield PLACE
-
-
-def _names_rows(component: Selection) -> bool:
-    return bool({"q", "k"} & set(dict(component.at)))
 
 
 def _saturated(ground: Ground, components: Sequence[Component]) -> Iterator[Component]:
@@ -157,10 +159,10 @@ def _blind(ground: Ground, replacement: Replacement, values: dict[Component, flo
 
 
 def _opposite(
-    pair: Pair, sites: Sequence[object], moves: dict[Component, list[Step]], values: dict[Component, float]
+    pair: Pair, sites: Sequence[Wish], moves: dict[Component, list[Step]], values: dict[Component, float]
 ) -> Iterator[Component]:
     """The gradient of the good run, along the same step: a straight line would have the same slope at both ends."""
-    slope = pair.bad.model.gradient(pair.good, pair.bad.read, sites)  # type: ignore[arg-type]
+    slope = pair.bad.model.gradient(pair.good, pair.bad.read, sites)
     for one, found in moves.items():
         back = sum(_along_mapped(step, slope, pair) for step in found)
         if back * values[one] < 0:

@@ -1,0 +1,123 @@
+"""Knock-outs: planted edges and segments, brute force for masks, and cuts that cannot be made."""
+
+import numpy as np
+import pytest
+
+from tests.cause.grounds import generator, planted
+from tests.testing.reading import near
+from whybox.cause.effects import Unknown
+from whybox.cause.ground import of_run
+from whybox.cause.knockout import (
+    blinded,
+    cut_edges,
+    knock_out_edges,
+    knock_out_segments,
+    mute_edges,
+    muted_edges,
+    product_of,
+)
+from whybox.cause.measured import Measured
+from whybox.cause.null import Edge, Null
+from whybox.engine.edit import cut, zero
+from whybox.engine.read import logit_difference
+from whybox.errors import PromptError
+from whybox.testing import CROWD
+
+
+def value_of(effect: Measured | Unknown) -> float:
+    assert isinstance(effect, Measured), effect
+    return effect.value
+
+
+def test_evidence_is_read_directly_and_by_nobody_else() -> None:
+    found, ground = planted("induction")
+    evidence, other = (found.instance.evidence[0], "doc2" if found.instance.evidence[0] == "doc1" else "doc1")
+    own, beside = knock_out_segments(ground, [evidence, other], spans=12)
+    assert value_of(own.direct) == near(-20)
+    assert value_of(own.total) == near(-20)
+    assert value_of(own.between) == near(0)
+    assert value_of(own.muted) == near(-20)
+    assert value_of(own.removed) == near(-20)
+    assert own.interaction == near(0)
+    assert isinstance(own.direct, Measured)
+    assert isinstance(own.direct.null, Null)
+    assert own.direct.null.n == 12
+    assert own.direct.p == pytest.approx(1 / 13)
+    for effect in (beside.direct, beside.total, beside.between, beside.removed):
+        assert value_of(effect) == near(0)
+
+
+def test_a_flag_that_the_question_carries_is_mediated_by_the_question() -> None:
+    """`not_looking`: the note of a second document is taken at Q, and read from there."""
+    found, ground = planted("not_looking")
+    (second,) = knock_out_segments(ground, ["doc2"], spans=0)
+    assert second.mediated.keys() >= {"question"}
+    if found.instance.evidence == ("doc1",):
+        assert value_of(second.mediated["question"]) == near(26)
+        assert value_of(second.between) == near(26)
+    assert second.interaction is not None
+
+
+def test_what_cannot_be_cut_says_why() -> None:
+    _, ground = planted("induction")
+    question = knock_out_segments(ground, ["question"], spans=0)[0]
+    assert question.total == Unknown("no position lies there that could see it")
+    assert isinstance(question.direct, Measured)
+    bare = of_run(ground.model, ground.trace.ids, logit_difference(3, 4), floor=1e-5)
+    (whole,) = knock_out_segments(bare)
+    assert whole.direct == Unknown("the cut would leave position 47 with no key to see".replace("47", str(bare.row)))
+    assert whole.removed == Unknown("not a part of a case")
+    with pytest.raises(PromptError, match="no segment 'doc9'"):
+        knock_out_segments(ground, ["doc9"])
+
+
+def test_edges_of_the_planted_path() -> None:
+    found, ground = planted("induction")
+    document = ground.prompt.segment(found.instance.evidence[0])
+    entity, value = document.start + 1, document.start + 2
+    copying = Edge(*found.heads["copier"], ground.row, value)
+    naming = Edge(*found.heads["previous"], value, entity)
+    resting = Edge(*found.heads["copier"], ground.row, value + 1)
+    for edge in (copying, naming):
+        assert value_of(knock_out_edges(ground, [edge], generator())) == near(-20)
+    assert value_of(mute_edges(ground, [copying], generator())) == near(-20)
+    quiet = knock_out_edges(ground, [resting], generator())
+    assert value_of(quiet) == near(0)
+    assert isinstance(quiet, Measured)
+    assert isinstance(quiet.null, Null)
+    assert quiet.p == 1
+
+
+def test_soft_edges_have_a_null_of_their_mass() -> None:
+    _, ground = planted("induction", CROWD, "torch")
+    claim = product_of([3], [4], [ground.row], range(1, 5))
+    effect = knock_out_edges(ground, claim, generator(), draws=30)
+    assert isinstance(effect, Measured)
+    assert isinstance(effect.null, Null)
+    assert effect.null.n == 30
+    assert abs(effect.value) < 0.02
+
+
+def test_a_mask_is_the_cuts_that_it_stands_for() -> None:
+    _, ground = planted("suppressed")
+    model, ids, last = ground.model, ground.trace.ids, ground.row
+    edges = [Edge(3, 0, last, 3), Edge(3, 1, last, 7), Edge(3, 0, last - 1, 2), Edge(4, 0, last, 3)]
+    one_by_one = [cut(edge.layer, h=edge.head, q=edge.query, k=edge.key) for edge in edges]
+    masked = model.run(ids, edits=cut_edges(edges, len(ids)))
+    np.testing.assert_array_equal(masked.logits, model.run(ids, edits=one_by_one).logits)
+    assert len(masked.edits) == 2
+    zeros = [zero("pattern", edge.layer, h=edge.head, q=edge.query, k=edge.key) for edge in edges]
+    muted = model.run(ids, edits=muted_edges(edges, len(ids)))
+    np.testing.assert_array_equal(muted.logits, model.run(ids, edits=zeros).logits)
+
+
+def test_a_row_that_would_see_nothing_is_found_before_it_is_run() -> None:
+    _, ground = planted("induction")
+    spec, length = ground.spec, ground.length
+    assert blinded([cut(q=5, k=range(6))], spec, length) == 5
+    assert blinded([cut(q=5, k=range(3)), cut(q=slice(5, 7), k=range(3, 7))], spec, length) == 5
+    assert blinded([cut(q=5, k=range(5))], spec, length) is None
+    all_of_it = product_of([3], [0], [4], range(5))
+    assert knock_out_edges(ground, all_of_it, generator()) == Unknown("the cut would leave a row with no key to see")
+    assert knock_out_edges(ground, [], generator()) == Unknown("no edge was named")
+    assert product_of([0], [0], [2], [1, 2, 3]) == [Edge(0, 0, 2, 1), Edge(0, 0, 2, 2)]
