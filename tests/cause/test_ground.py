@@ -58,7 +58,7 @@ def test_other_reads() -> None:
     ground = of_run(model, case, divergence(base), floor=1e-5)
     assert ground.value == pytest.approx(0, abs=1e-6)
     (moved,) = ground.moved([Change((zero("head_out", found.heads["copier"][0], h=found.heads["copier"][1]),))])
-    assert moved.effect > 5
+    assert moved.effect > 3
 
 
 def test_a_longer_answer_is_read_from_its_first_row_on() -> None:
@@ -82,7 +82,7 @@ def test_edits_of_the_base_hold_in_all_runs() -> None:
     model = found.model
     (alone,) = ground.moved([Change((zero("head_out", 2, h=1),))])
     edited = model.run(found.instance, edits=[zero("head_out", 2, h=2)], tail=1)
-    moved = model.sweep(edited, [Change((zero("head_out", 2, h=1),))], ground.read)
+    moved = model.sweep(edited, [Change((zero("head_out", 2, h=1),))], lambda run: float(ground.read(run)))
     assert alone.effect == near(-20)
     assert float(np.asarray(moved[0])) - float(ground.read(edited)) == near(-20)
     assert float(ground.read(edited)) == near(40)

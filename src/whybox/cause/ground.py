@@ -194,13 +194,19 @@ def noise(model: Model, trace: Trace, read: Reading, generator: np.random.Genera
     changes = [Change(edits) for edits in kinds]
     alone = np.array([float(read(model.changed(trace, change))) for change in changes])
     others = [
-        [*map(float, model.sweep(trace, changes, read))],
-        [*map(float, model.sweep(trace, [Change((*edits, nothing)) for edits in kinds], read))],
+        _swept(model, trace, read, kinds),
+        _swept(model, trace, read, [(*edits, nothing) for edits in kinds]),
         [_cached(model, trace, read, edits) for edits in kinds],
         _by_reference(model, trace, read, changes),
     ]
     least = float(np.spacing(np.abs(trace.logits).max()))
     return max(least, *(float(np.abs(np.array(found) - alone).max()) for found in others if found))
+
+
+def _swept(model: Model, trace: Trace, read: Reading, kinds: Sequence[tuple[Edit, ...]]) -> list[float]:
+    """All at once, as sweeps make them."""
+    found = model.sweep(trace, [Change(edits) for edits in kinds], lambda run: float(read(run)))
+    return [float(value) for value in found]
 
 
 def _by_reference(model: Model, trace: Trace, read: Reading, changes: Sequence[Change]) -> list[float]:
