@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.cause.grounds import generator, planted
+from tests.testing.reading import place_of
 from whybox.cause.context import METHOD, NOT_USABLE, attribute, sources_of
 from whybox.cause.effects import Unknown
 from whybox.cause.ground import of_answer
@@ -43,20 +44,20 @@ def test_many_sources_go_through_a_surrogate_that_is_judged() -> None:
     ground = of_answer(model, case, " " + case.right, floor=1e-5)
     places = np.array_split(np.arange(1, 31), 10)
     sources = {f"piece {i}": tuple(map(int, rows)) for i, rows in enumerate(places)}
-    value = ground.prompt.segment(case.evidence[0]).start + 2
-    (holder,) = [name for name, rows in sources.items() if value in rows]
+    value = place_of(model, ground.prompt, case.right)
+    holders = [name for name, rows in sources.items() if {value, value - 1} & set(rows)]
     got = attribute(ground, sources, generator())
     assert not got.exact
     assert got.masks == 64
     assert isinstance(got.lds, Correlation)
     assert got.lds.n == 32
     assert isinstance(got.left_out, dict)
-    assert min(got.left_out, key=lambda name: got.left_out[name]) == holder  # type: ignore[index]
+    assert min(got.left_out, key=dict(got.left_out).__getitem__) in holders
     if isinstance(got.scores, Unknown):
         assert got.lds.rho < 0.5
         assert got.ranking == []
     else:
-        assert got.ranking[0] == holder
+        assert got.ranking[0] in holders
 
 
 def test_a_useless_surrogate_is_hidden() -> None:

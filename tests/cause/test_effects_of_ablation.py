@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.cause.grounds import generator, planted
-from tests.testing.reading import near
+from tests.testing.reading import near, place_of
 from whybox.cause.ablation import DEPENDS, ablate
 from whybox.cause.components import Head, Layer, Mlp, Positions
 from whybox.cause.measure import measure
@@ -66,7 +66,7 @@ def test_the_three_ablations_are_what_the_engine_makes_of_each() -> None:
 
 def test_layers_and_positions_are_ablated_too() -> None:
     found, ground = planted("memoriser")
-    value = ground.prompt.segment(found.instance.evidence[0]).start + 2
+    value = place_of(ground.model, ground.prompt, found.instance.right)
     layer = found.mlps["memory"]
     whole, mlp, place = measure(ground, Zeroed(), [(Layer(layer),), (Mlp(layer),), (Positions((value,)),)], generator())
     assert mlp.value == near(40)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.cause.grounds import generator, planted
-from tests.testing.reading import near
+from tests.testing.reading import near, place_of
 from whybox.cause.components import Head, Mlp, Selection
 from whybox.cause.ground import between
 from whybox.cause.null import Null
@@ -19,7 +19,7 @@ def swapped() -> Pair:
     found, ground = planted("induction")
     case = found.instance
     ids = list(ground.trace.ids)
-    first, second = (ground.prompt.segment(name).start + 2 for name in ("doc1", "doc2"))
+    first, second = (place_of(ground.model, ground.prompt, word) for word in (case.right, case.wrong or ""))
     ids[first], ids[second] = ids[second], ids[first]
     bad = between(ground.model, ids, case.right, case.wrong or "", floor=1e-5)
     return pair(replace(bad, row=ground.row), ground.trace.ids)

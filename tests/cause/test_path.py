@@ -1,16 +1,23 @@
 """Path patching: the planted path and no other; direct effects against attribution and against brute force."""
 
-import numpy as np
+from pathlib import Path
+
 import pytest
 
 from tests.cause.grounds import generator, planted
+from tests.engine.random_models import IDS, engine, spec
 from tests.testing.reading import near
-from whybox.cause.components import Head, Mlp, all_heads, all_mlps
+from whybox.cause.components import Head, all_heads, all_mlps
+from whybox.cause.ground import Ground
 from whybox.cause.path import InputOf, KeyOf, QueryOf, ValueOf, direct_effects, frozen, paths
 from whybox.cause.replacement import Zeroed
 from whybox.engine.edit import set_to, zero
+from whybox.engine.read import logit_difference
 from whybox.engine.trace import Change
 from whybox.measure.attribution import direct_attribution, wishes
+from whybox.model import Model
+from whybox.testing.memory_file import MemoryFile
+from whybox.testing.vocabulary import tokenizer
 
 
 def test_the_previous_token_head_acts_by_the_copiers_keys_alone() -> None:
@@ -69,16 +76,9 @@ def test_freezing_by_hand() -> None:
 
 def test_a_path_on_a_random_model_by_brute_force() -> None:
     """Sender → query: run once frozen to get the receiver's query, once with that query alone."""
-    from tests.engine.random_models import IDS, engine, spec
-    from whybox.cause.ground import Ground
-    from whybox.engine.read import logit_difference
-    from whybox.formats import WeightFile
-    from whybox.model import Model
-    from whybox.testing.vocabulary import tokenizer
-
     own = engine(spec())
-    model = Model("random", None, own.weights, tokenizer(), own)  # type: ignore[arg-type]
-    del WeightFile
+    file = MemoryFile(Path("random"), {}, own.weights.arrays)
+    model = Model("random", file, own.weights, tokenizer(), own)
     trace, read = own.run(IDS, tail=1), logit_difference(4, 11)
     ground = Ground(model, trace, read, len(IDS) - 1, model.prompt(IDS), 1e-12)
     sender, receiver = (Head(0, 2),), QueryOf(2, 5)
@@ -89,5 +89,3 @@ def test_a_path_on_a_random_model_by_brute_force() -> None:
     second = own.run(IDS, (), [set_to("query", first["query", 2][:, [5]], 2, h=(5,))], tail=1)
     assert path.effect.value == pytest.approx(float(read(second)) - float(read(trace)), abs=1e-10)
     assert abs(path.effect.value) > 1e-4
-    assert np.isfinite(path.effect.value)
-    assert Mlp(0) != sender[0]

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from tests.cause.grounds import generator, planted
-from tests.testing.reading import near
+from tests.testing.reading import near, place_of
 from whybox.cause.components import Head
 from whybox.cause.shares import decision_rows, shares_beside_effects
 from whybox.errors import UsageError
@@ -23,7 +23,7 @@ def test_the_sink_is_the_brightest_and_does_nothing() -> None:
 
 def test_the_copier_on_its_evidence() -> None:
     found, ground = planted("cancel")
-    value = ground.prompt.segment(found.instance.evidence[0]).start + 2
+    value = place_of(ground.model, ground.prompt, found.instance.right)
     got = shares_beside_effects(ground, [value], generator())
     assert got.shares[Head(2, 0)] == pytest.approx(1, abs=1e-6)
     assert got.effects[Head(2, 0)] == near(-20)

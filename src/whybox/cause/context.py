@@ -85,10 +85,10 @@ def sources_of(prompt: Prompt, leave_out: Sequence[str] = ("question",)) -> dict
 
 
 def _sentences(prompt: Prompt, rows: Sequence[int]) -> dict[str, tuple[int, ...]]:
-    """A token belongs to the sentence that holds its first character."""
+    """A token belongs to the sentence that holds its last character: blanks before a word are part of its token."""
     start, end = prompt.tokens[rows[0]].span[0], prompt.tokens[rows[-1]].span[1]
     ends = start + np.cumsum([len(one) for one in sentences(prompt.text[start:end])])
-    owner = {row: int(np.searchsorted(ends, prompt.tokens[row].span[0], side="right")) for row in rows}
+    owner = {row: int(np.searchsorted(ends, prompt.tokens[row].span[1] - 1, side="right")) for row in rows}
     found = {f"sentence {i + 1}": tuple(r for r in rows if owner[r] == i) for i in range(len(ends))}
     return {name: held for name, held in found.items() if held}
 

@@ -165,7 +165,7 @@ def _opposite(
     slope = pair.bad.model.gradient(pair.good, pair.bad.read, sites)
     for one, found in moves.items():
         back = sum(_along_mapped(step, slope, pair) for step in found)
-        if back * values[one] < 0:
+        if back * values[one] < 0 and max(abs(back), abs(values[one])) > STEPS * pair.bad.floor:
             yield one
 
 

@@ -42,7 +42,9 @@ class Pair:
 
     def patch(self, components: Iterable[Component], rows: Index | None = None) -> Resampled:
         """The replacement that patches these components. rows: positions of the bad text; None: all that are mapped."""
-        run = self.bad.model.run(self.good.ids, see=wishes(tuple(components)), tail=1)
+        wanted = wishes(tuple(components))
+        tail = None if {"final", "logits"} & set(wanted) else 1
+        run = self.bad.model.run(self.good.ids, see=wanted, tail=tail)
         mapped = tuple(sorted(self.rows)) if rows is None and len(self.rows) < self.bad.length else rows
         return Resampled(self.bad.trace, Other(run, self.rows), mapped)
 
