@@ -1,12 +1,14 @@
 """Knock-outs: planted edges and segments, brute force for masks, and cuts that cannot be made."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from tests.cause.grounds import generator, planted
 from tests.testing.reading import near, place_of
 from whybox.cause.effects import Unknown
-from whybox.cause.ground import of_run
+from whybox.cause.ground import between, of_run
 from whybox.cause.knockout import (
     blinded,
     cut_edges,
@@ -22,6 +24,7 @@ from whybox.engine.edit import cut, zero
 from whybox.engine.read import logit_difference
 from whybox.errors import PromptError
 from whybox.testing import CROWD
+from whybox.text.prompt import Part
 
 
 def value_of(effect: Measured | Unknown) -> float:
@@ -47,14 +50,22 @@ def test_evidence_is_read_directly_and_by_nobody_else() -> None:
         assert value_of(effect) == near(0)
 
 
-def test_a_flag_that_the_question_carries_is_mediated_by_the_question() -> None:
-    """`not_looking`: the note of a second document is taken at Q, and read from there."""
-    _, ground = planted("not_looking")
-    (second,) = knock_out_segments(ground, ["doc2"], spans=0)
-    assert second.mediated.keys() >= {"question"}
-    assert value_of(second.mediated["question"]) == near(20)
-    assert value_of(second.between) == near(20)
-    assert second.interaction is not None
+def test_a_name_is_read_by_way_of_its_value() -> None:
+    """The name in a part of its own: the value's row notes it, and the decision row reads the note."""
+    found, _ = planted("induction")
+    case = found.instance
+    name = case.parts[-1].text.split()[-1]
+    parts = (Part("name", f"DOC1 {name}"), Part("value", f" {case.right} ."), Part("question", f" the of Q {name}"))
+    split = replace(case, raw_parts=parts, join="", evidence=())
+    ground = between(found.model, split, case.right, case.wrong or "", floor=1e-5)
+    assert ground.value == near(20)
+    (own,) = knock_out_segments(ground, ["name"], spans=0)
+    assert value_of(own.direct) == near(0)
+    assert value_of(own.total) == near(-20)
+    assert value_of(own.between) == near(-20)
+    assert value_of(own.mediated["value"]) == near(-20)
+    assert value_of(own.mediated["question"]) == near(0)
+    assert own.interaction == near(0)
 
 
 def test_what_cannot_be_cut_says_why() -> None:

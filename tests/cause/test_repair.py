@@ -8,12 +8,14 @@ from whybox.cause.components import Head
 from whybox.cause.null import Null
 from whybox.cause.repair import NO_EFFECT, Repair, Repairs, repairs
 from whybox.cause.replacement import Zeroed
-from whybox.testing import CROWD
+from whybox.testing import Decoys
+
+BESIDE = Decoys(heads=20)  # in the layers of the mechanism
 
 
 def repaired(row: str, rows_since: int = 0) -> tuple[dict[str, Repair], Repairs]:
     """By the names that the planted model gives its heads, among 20 decoys a layer."""
-    found, ground = planted(row, CROWD, "torch")
+    found, ground = planted(row, BESIDE, "torch")
     heads = {name: Head(*place) for name, place in found.heads.items()}
     made = repairs(ground, Zeroed(), list(heads.values()), generator(), since=rows_since)
     by_head = {one.component: one for one in made.parts}
