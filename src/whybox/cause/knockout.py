@@ -18,7 +18,7 @@ import numpy as np
 
 from whybox.cause.decision import decision_after, read_at
 from whybox.cause.effects import Unknown
-from whybox.cause.ground import Ground
+from whybox.cause.ground import Ground, Moved
 from whybox.cause.measured import Measured
 from whybox.cause.null import DRAWS, Edge, Null, other_edges
 from whybox.cause.parts import without
@@ -73,10 +73,11 @@ def _segment(ground: Ground, own: Stretch, beside: Sequence[Stretch], spans: int
         "between": _Mediated(ground, None),
         "muted": _Muted(ground),
     }
-    effects = {what: _cut(ground, make, own, spans) for what, make in makers.items()}
-    ways = {one.name: _Mediated(ground, one.keys) for one in beside if one is not own}
-    mediated = {name: _cut(ground, make, own, spans) for name, make in ways.items() if make(own.keys)}
-    return SegmentKnockout(own.name, mediated=mediated, removed=removed(ground, own), **effects)
+    ways: dict[str, _Maker] = {f"by {one.name}": _Mediated(ground, one.keys) for one in beside if one is not own}
+    possible = {what: make for what, make in ways.items() if make(own.keys)}
+    found = _effects(ground, {**makers, **possible}, own, spans)
+    mediated = {what.removeprefix("by "): found.pop(what) for what in possible}
+    return SegmentKnockout(own.name, mediated=mediated, removed=removed(ground, own), **found)
 
 
 @dataclass(frozen=True)
@@ -137,14 +138,29 @@ def ranges(keys: Sequence[int]) -> list[range]:
     return found
 
 
-def _cut(ground: Ground, make: _Maker, own: Stretch, spans: int) -> Effect:
+def _effects(ground: Ground, makers: Mapping[str, _Maker], own: Stretch, spans: int) -> dict[str, Effect]:
+    """Every kind of cut with its shams, in one sweep."""
+    tried = {what: _tried(ground, make, own, spans) for what, make in makers.items()}
+    changes = [Change(edits) for one in tried.values() if not isinstance(one, Unknown) for edits in one]
+    moved = iter(ground.moved(changes))
+    return {
+        what: one if isinstance(one, Unknown) else _beside_spans(ground, own, [next(moved) for _ in one])
+        for what, one in tried.items()
+    }
+
+
+def _tried(ground: Ground, make: _Maker, own: Stretch, spans: int) -> list[tuple[Edit, ...]] | Unknown:
+    """The cut, and after it the same on other spans."""
     edits = make(own.keys)
     if not edits:
         return Unknown("no position lies there that could see it")
     if (blind := blinded(edits, ground.spec, ground.length)) is not None:
         return Unknown(f"the cut would leave position {blind} with no key to see")
-    shams = [made for span in _spans(ground, own, spans) if (made := _possible(ground, make, span))]
-    claim, *others = ground.moved([Change(edits), *map(Change, shams)])
+    return [edits, *(made for span in _spans(ground, own, spans) if (made := _possible(ground, make, span)))]
+
+
+def _beside_spans(ground: Ground, own: Stretch, moved: Sequence[Moved]) -> Measured:
+    claim, *others = moved
     null = Null(tuple(one.effect for one in others), len(others)) if others else Unknown(_no_spans(own))
     return Measured(claim.effect, ground.floor, null, changed=claim.changed)
 
