@@ -1,5 +1,6 @@
 """`why`: one answer explained by changing one thing at a time."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +8,19 @@ from typing import Literal
 
 from whybox.cause.answers import Asked
 from whybox.cause.bench import Bench, Progress
+from whybox.cause.parts import roles_of
 from whybox.cause.study import Study, open_study, run_stages, stages, total
+from whybox.cause.trials import failing_variants
+from whybox.compare.switches import (
+    MOST_BYTES,
+    REFERENCE,
+    Compared,
+    Switch,
+    compared,
+    reference_of,
+    repeated,
+    switches,
+)
 from whybox.items.case import Case
 from whybox.jobs.views import Views, see
 from whybox.jobs.why_document import Told, document
@@ -53,8 +66,11 @@ def why(
     options: WhyOptions = WhyOptions(),
     announce: Callable[[Plan], None] = _nobody,
     tell: Callable[[Progress], None] = _nobody,
+    reference: Model | None = None,
 ) -> WhyDocument:
     """Explain one answer. announce: told once, before the first run. tell: told after every run.
+
+    reference: what a wrong answer is computed on once more; without one the NumPy engine in fp32, where another ran.
 
     Ctrl-C ends the work and the document says what is missing; before the answer and its noise floor are known,
     KeyboardInterrupt passes on. Raises CaseError where right and wrong cannot be told apart.
@@ -67,9 +83,33 @@ def why(
     broken_off = run_stages(study, plan)
     bench.stage = "figures"
     views = see(study)
-    facts = facts_of(study, _observed_wrong(study.asked, case.got), views.lift)
+    otherwise, repeats = (None, None) if broken_off else _otherwise(study, options, reference)
+    facts = facts_of(study, _observed_wrong(study.asked, case.got), views.lift, otherwise, repeats)
     told = Told(case, options.command, options.file, options.effort, options.lang, broken_off)
     return document(study, views, facts, rule(facts), told, time.monotonic() - began)
+
+
+def _otherwise(
+    study: Study, options: WhyOptions, reference: Model | None
+) -> tuple[Compared | None, tuple[bool, ...] | None]:
+    """A wrong answer computed on the reference; what flips there is repeated on the variants that fail alike.
+
+    Not with a repetition penalty, which only the bench applies.
+    """
+    most = math.inf if options.effort == "full" else MOST_BYTES
+    sound = reference or reference_of(study.bench.model, most)
+    if sound is None or not study.wrong_here or study.asked.settings.penalty != 1.0:
+        return None, None
+    setting = study.decided
+    found = compared(study.bench.model, sound, study.asked, setting.base.decision)
+    if not found.flipping:
+        return found, None
+    if study.failing is None:
+        study.failing = failing_variants(study.bench, setting, study.answered, study.variants, roles_of)
+    known = {switch.name: switch for switch in switches(study.bench.model, sound)}
+    switch = known.get(found.flipping[0].name, Switch(REFERENCE, sound))
+    failing = [(one.asked, one.base.decision) for one in study.failing.settings]
+    return found, repeated(switch, failing)
 
 
 def _observed_wrong(asked: Asked, got: str | None) -> bool | None:

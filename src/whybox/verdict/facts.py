@@ -52,12 +52,27 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Parting:
+    """Where two runs of the same ids part. error: over the rms of the site."""
+
+    site: str
+    layer: int | None
+    position: int
+    error: float
+
+
+@dataclass(frozen=True)
 class Facts:
     """Everything read from the runs. None, or an empty tuple, stands for what was not run.
 
     own_ld: LD at the decision of the model's own path (`own` tells whether that path exists). legal: whether the answer
     asserts anything. got_wrong: whether the output observed elsewhere was wrong. lenient: the answer is right once the
     contract's form is not insisted on. start_ld: LD before the first token of the answer.
+
+    switches: ways of computing the same ids in which the answer is right. divergence: where the two runs
+    part. pinned: the ids that were meant, in place of those that were sent. readers: heads that read the evidence,
+    patched from the run with the evidence alone. total_in_null: hiding the evidence from all later positions moves
+    the metric no more than its null.
     """
 
     right: bool
@@ -67,6 +82,9 @@ class Facts:
     legal: bool
     stated_decoding: bool = False
     got_wrong: bool | None = None
+    switches: tuple[Try, ...] = ()
+    divergence: Parting | None = None
+    pinned: Try | None = None
     lenient: Try | None = None
     contract: Try | None = None
     start_ld: float | None = None
@@ -81,6 +99,8 @@ class Facts:
     closed: Try | None = None
     closed_same_wrong: bool | None = None
     suppressors: tuple[Try, ...] = ()
+    readers: tuple[Try, ...] | None = None
+    total_in_null: bool | None = None
     writers: tuple[Try, ...] = ()
     pairs: tuple[Pair, ...] = ()
     lift: float | None = None

@@ -36,6 +36,7 @@ class Remark(StrEnum):
     MECHANISM_NOT_SHOWN = "mechanism-not-shown"
     LIFT_NOT_LOW = "lift-not-low"
     LIFT_LOW = "lift-low"
+    TOTAL_NOT_NULL = "total-not-null"
     ZERO_ONLY = "zero-only"
     NO_EVIDENCE_NAMED = "no-evidence-named"
     READERS_NOT_RUN = "readers-not-run"
@@ -71,7 +72,10 @@ def rule(facts: Facts) -> Ruling:
     if facts.right:
         warning = (Remark.NOT_ON_EVIDENCE,) if facts.ignores_evidence else ()
         return Ruling((Leaf("none", None, about=facts.rests_on),), (), warning, variants=False)
-    leaves = list(_leaves(facts))
+    computed = list(_computing(facts))
+    if named := [leaf for leaf in computed if not leaf.lacks]:
+        return Ruling(tuple(named), (), tuple(_remarks(facts, named)), _speaks_of_variants(named[0]))
+    leaves = [*computed, *_leaves(facts)]
     named = _contained([leaf for leaf in leaves if not leaf.lacks])
     candidates = tuple(leaf for leaf in leaves if leaf.lacks and leaf.undone_by and leaf.undone_by.flips)
     if not named:
@@ -85,6 +89,16 @@ def rule(facts: Facts) -> Ruling:
 
 def _undetermined(facts: Facts, detail: str | None, candidates: tuple[Leaf, ...]) -> Ruling:
     return Ruling((Leaf("not-determined", detail),), candidates, tuple(_remarks(facts, [])), variants=False)
+
+
+def _computing(facts: Facts) -> Iterator[Leaf]:
+    """Line 2: the same ids computed otherwise, or the ids that were meant, give the right answer. It comes before all
+    else: what a faulty computation does with other prompts says nothing about the model.
+    """
+    if facts.switches:
+        yield _leaf("implementation", None, facts.switches[0], lacking_variants(facts.switches[0]))
+    if facts.pinned is not None:
+        yield _leaf("template", None, facts.pinned, lacking_variants(facts.pinned))
 
 
 def _leaves(facts: Facts) -> Iterator[Leaf]:
@@ -134,13 +148,23 @@ def _order(facts: Facts) -> Iterator[Leaf]:
 
 
 def _context_use(facts: Facts) -> Iterator[Leaf]:
-    """Line 5, evidence alone right and no order: the boost tells not looked at from looked at and not used."""
+    """Line 5, evidence alone right and no order: the boost tells not looked at from looked at and not used.
+
+    The latter shows in readers patched from the run with the evidence alone, or in a suppressor taken out.
+    """
     if facts.boost is not None and facts.boost.flips:
         yield _leaf("context-use", "not-looked-at", facts.boost, lacking(facts.boost))
     elif facts.boost is not None:
-        for head in facts.suppressors:
-            leaf = _leaf("context-use", "looked-at-not-used", head, lacking(head))
-            yield replace(leaf, about=facts.evidence)
+        found = [
+            _leaf("context-use", "looked-at-not-used", change, lacking(change))
+            for change in (*facts.suppressors, *(facts.readers or ()))
+        ]
+        yield from (replace(leaf, about=facts.evidence) for leaf in _best(found))
+
+
+def _best(leaves: Sequence[Leaf]) -> list[Leaf]:
+    """Several proofs of one cause are one cause: the first that lacks nothing, else all with what they lack."""
+    return [leaf for leaf in leaves if not leaf.lacks][:1] or list(leaves)
 
 
 def _edges(facts: Facts) -> tuple[Try, ...]:
@@ -225,11 +249,14 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.MECHANISM_NOT_SHOWN
     if ("context-use", "not-looked-at") in codes and facts.lift is not None and facts.lift >= 1:
         yield Remark.LIFT_NOT_LOW
-    if ("context-use", "looked-at-not-used") in codes and facts.lift is not None and facts.lift < 1:
-        yield Remark.LIFT_LOW
-    if any(detail in ("overruled", "looked-at-not-used") or code == "joint" for code, detail in codes):
+    if ("context-use", "looked-at-not-used") in codes:
+        if facts.lift is not None and facts.lift < 1:
+            yield Remark.LIFT_LOW
+        if facts.total_in_null is False:
+            yield Remark.TOTAL_NOT_NULL
+    if any(" set to zero" in leaf.undone_by.what for leaf in named if leaf.undone_by is not None):
         yield Remark.ZERO_ONLY
-    if not named and facts.alone is not None and facts.alone.flips:
+    if not named and facts.alone is not None and facts.alone.flips and facts.readers is None:
         yield Remark.READERS_NOT_RUN
     if not named and any(cut.flips for cut in facts.cuts):
         yield Remark.CUT_FLIPS
