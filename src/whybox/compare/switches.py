@@ -32,7 +32,10 @@ class Switch:
 
 @dataclass(frozen=True)
 class Switched:
-    """An answer computed otherwise. after: LD at the base's decision; own: LD at the decision of its own path; nats."""
+    """An answer computed otherwise. after: LD at the base's decision; own: LD at the decision of its own path; nats.
+
+    asserts: whether it asserts anything.
+    """
 
     name: str
     answer: str
@@ -40,6 +43,7 @@ class Switched:
     flips: bool
     after: float
     own: float
+    asserts: bool = True
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,13 @@ def switched(switch: Switch, asked: Asked, decision: Decision) -> Switched:
     own = own_decision(model, asked.prompt, written.ids, place, asked.right, asked.wrong)
     led, delta = _ld(model, own), _noise(model, own)
     return Switched(
-        switch.name, written.text, score.right, score.right and led > STEPS * delta, _ld(model, decision), led
+        switch.name,
+        written.text,
+        score.right,
+        score.right and led > STEPS * delta,
+        _ld(model, decision),
+        led,
+        score.outcome not in ("invalid", "error"),
     )
 
 

@@ -3,7 +3,7 @@
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from whybox.cause.answers import Asked
@@ -19,17 +19,21 @@ from whybox.compare.switches import (
     compared,
     reference_of,
     repeated,
+    switched,
     switches,
 )
 from whybox.items.case import Case
 from whybox.jobs.views import Views, see
 from whybox.jobs.why_document import Told, document
+from whybox.jobs.why_input import check
 from whybox.model import Model
 from whybox.report.document import Lang, WhyDocument
-from whybox.verdict.reading import facts_of
+from whybox.verdict.facts import Try
+from whybox.verdict.reading import as_switch, facts_of
 from whybox.verdict.tree import rule
 
 Effort = Literal["quick", "full"]
+_FURTHER = 4
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,7 @@ def why(
     """
     began = time.monotonic()
     bench = Bench(model, tell)
+    check(model, case.filled(), options.fact)
     study = open_study(bench, case.instances(seed=options.seed), options.limit, options.seed, options.fact)
     plan = stages(study)
     announce(Plan(total(plan).runs, tuple((stage.name, stage.work.runs) for stage in plan)))
@@ -84,7 +89,10 @@ def why(
     bench.stage = "figures"
     views = see(study)
     otherwise, repeats = (None, None) if broken_off else _otherwise(study, options, reference)
-    facts = facts_of(study, _observed_wrong(study.asked, case.got), views.lift, otherwise, repeats)
+    longer = None if broken_off else _longer(study)
+    facts = replace(
+        facts_of(study, _observed_wrong(study.asked, case.got), views.lift, otherwise, repeats), longer=longer
+    )
     told = Told(case, options.command, options.file, options.effort, options.lang, broken_off)
     return document(study, views, facts, rule(facts), told, time.monotonic() - began)
 
@@ -110,6 +118,16 @@ def _otherwise(
     switch = known.get(found.flipping[0].name, Switch(REFERENCE, sound))
     failing = [(one.asked, one.base.decision) for one in study.failing.settings]
     return found, repeated(switch, failing)
+
+
+def _longer(study: Study) -> Try | None:
+    """An answer that was cut before it asserted anything, written on four times as far."""
+    own, settings, model = study.answered, study.asked.settings, study.bench.model
+    if own.score.outcome != "error" or settings.penalty != 1.0:
+        return None
+    limit = min(_FURTHER * settings.limit, model.room(len(study.asked.prompt)))
+    asked = replace(study.asked, settings=replace(settings, limit=limit))
+    return as_switch(switched(Switch(f"limit of {limit} tokens", model), asked, study.decided.base.decision), 0.0)
 
 
 def _observed_wrong(asked: Asked, got: str | None) -> bool | None:

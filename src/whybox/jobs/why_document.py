@@ -16,6 +16,7 @@ from whybox.cause.trials import Trial
 from whybox.items.case import Case
 from whybox.jobs.provenance import model_info
 from whybox.jobs.regression import regression_test, source_of
+from whybox.jobs.regression_suite import finding_of, regression_suite
 from whybox.jobs.views import HeatMap, Views, evidence_share
 from whybox.report import document as d
 from whybox.statistics.ranks import NullBand
@@ -64,7 +65,10 @@ def document(study: Study, views: Views, facts: Facts, ruling: Ruling, told: Tol
         agreement_reason=None if agreement else _missing("heads", study, "no evidence, or shares that are all alike"),
         verdict=_verdict(study, ruling, facts, told),
         regression_test=regression_test(study.bench.model.name, told.case.id, source_of(told.case, told.file), ruling),
-        tried=tuple(_tried(study)),
+        regression_suite=regression_suite(
+            study.bench.model.name, study.seed, ruling, finding_of(study, told.case)
+        ).to_yaml(),
+        tried=tuple(_tried(study, facts)),
         pattern=None if isinstance(heat, Unknown) else _map(study, heat),
         pattern_reason=heat.reason if isinstance(heat, Unknown) else None,
         provenance=_provenance(study, views, told),
@@ -258,8 +262,10 @@ def _shams(change: Try) -> d.Shams | None:
     return None if shams is None else d.Shams(n=shams.n, flipped=shams.flipped, p=shams.p, after=shams.after)
 
 
-def _tried(study: Study) -> Iterator[d.Tried]:
+def _tried(study: Study, facts: Facts) -> Iterator[d.Tried]:
     yield from (_tried_row(trial) for trial in study.trials.values())
+    for switch in facts.switches:
+        yield d.Tried(what=switch.what, effect=switch.effect, flips=switch.flips)
     base = study.decided.base.reading.ld
     forced = [("the start of the answer", study.start)] if study.start is not None else []
     if study.forced is not None:

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from whybox.items.seeds import item_generator
-from whybox.testing import context_rows, engine_rows, form_rows, knowledge_rows, pair_rows
+from whybox.testing import context_rows, engine_rows, form_rows, knowledge_rows, pair_rows, trap_rows
 from whybox.testing.cases import Scene
 from whybox.testing.decoys import Decoys
 from whybox.testing.planted import Planted
@@ -108,6 +108,11 @@ def _beyond(seed: int, generator: np.random.Generator, scene: Scene) -> Planted:
     return knowledge_rows.beyond(seed, _few(generator), generator.uniform(0.1, 0.45), scene)
 
 
+def _hanging(seed: int, generator: np.random.Generator, scene: Scene) -> Planted:
+    loud = (scene.distractors + 1) * generator.uniform(0.22, 0.36)
+    return trap_rows.hanging(seed, _few(generator), loud, scene)
+
+
 DRAWN: dict[str, Making] = {
     "induction": _induction,
     "first_biased": _first,
@@ -126,4 +131,5 @@ DRAWN: dict[str, Making] = {
     **{f"engine_fault.{kind}": partial(_fault, kind) for kind in engine_rows.KINDS},
     "mixed": _mixed,
     "beyond": _beyond,
+    "hanging": _hanging,
 }

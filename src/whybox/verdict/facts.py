@@ -25,6 +25,7 @@ class Try:
     """One change and what it did to the failing prompt.
 
     flips: the answer written anew is right and its own LD exceeds 5δ. effect: LD on the base's path against the base.
+    asserts: the answer written anew asserts one of the known answers, None where that was not looked at.
     after, own: LD on the base's path and on the path of the answer written anew.
     shams, repeats: None where they were not run; on the failing variants the case itself counts.
     touches: the edges, parts and writers that the change needs, for comparing changes.
@@ -41,6 +42,7 @@ class Try:
     shams: ShamRun | None = None
     repeats: Rate | None = None
     effects: tuple[float, ...] = ()
+    asserts: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,8 @@ class Facts:
     switches: ways of computing the same ids in which the answer is right. divergence: where the two runs
     part. pinned: the ids that were meant, in place of those that were sent. readers: heads that read the evidence,
     patched from the run with the evidence alone. total_in_null: hiding the evidence from all later positions moves
-    the metric no more than its null.
+    the metric no more than its null. longer: an answer that was cut by its limit, written on. stated: some part of
+    the prompt states the right answer as the scorer reads it; evidence_states: a part of the evidence does.
     """
 
     right: bool
@@ -80,6 +83,9 @@ class Facts:
     own: bool
     own_ld: float
     legal: bool
+    longer: Try | None = None
+    stated: bool = False
+    evidence_states: bool | None = None
     stated_decoding: bool = False
     got_wrong: bool | None = None
     switches: tuple[Try, ...] = ()

@@ -1,10 +1,11 @@
 """From a study to the facts that the tree reads: trials become tries, and nothing is added."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from whybox.cause.decision import Reading
 from whybox.cause.effects import SegmentEffects, Unknown
+from whybox.cause.parts import states
 from whybox.cause.study import Study, closed_same_wrong
 from whybox.cause.trials import Trial
 from whybox.compare.divergence import Divergence
@@ -34,6 +35,8 @@ def facts_of(
         own=own.decision.kind == "own",
         own_ld=own.reading.ld,
         legal=own.score.outcome not in ("invalid", "error"),
+        stated=_states(study, [part.name for part in study.asked.case.parts]),
+        evidence_states=_states(study, study.roles.evidence) if study.roles.evidence else None,
         stated_decoding=not study.asked.settings.greedy,
         got_wrong=got_wrong,
         switches=() if otherwise is None else tuple(_switches(study, otherwise, repeats)),
@@ -92,6 +95,7 @@ def as_switch(switch: Switched, base: float) -> Try:
         effect=switch.after - base,
         after=switch.after,
         own=switch.own,
+        asserts=switch.asserts,
     )
 
 
@@ -126,6 +130,14 @@ def _lenient(study: Study) -> Try | None:
     if not (read.right and (_breaks_contract(study) or answered.score.outcome == "invalid")):
         return None
     return Try("lenient parse", True, touches=frozenset({"parse"}), effect=0.0, after=study.answered.reading.ld)
+
+
+def _states(study: Study, names: Sequence[str]) -> bool:
+    """Whether one of the parts states the right answer, as the scorer reads it. A choice's letter stands in none."""
+    case = study.asked.case
+    if case.kind == "choice":
+        return bool(study.roles.evidence)
+    return any(states(case, case.part(name).text) for name in names)
 
 
 def _ignores_evidence(study: Study) -> bool | None:

@@ -39,6 +39,9 @@ class Remark(StrEnum):
     TOTAL_NOT_NULL = "total-not-null"
     ZERO_ONLY = "zero-only"
     NO_EVIDENCE_NAMED = "no-evidence-named"
+    STATED_UNNAMED = "stated-unnamed"
+    EVIDENCE_SILENT = "evidence-silent"
+    CUT_SHORT = "cut-short"
     READERS_NOT_RUN = "readers-not-run"
     CUT_FLIPS = "cut-flips"
     NOT_ON_EVIDENCE = "not-on-evidence"
@@ -72,10 +75,10 @@ def rule(facts: Facts) -> Ruling:
     if facts.right:
         warning = (Remark.NOT_ON_EVIDENCE,) if facts.ignores_evidence else ()
         return Ruling((Leaf("none", None, about=facts.rests_on),), (), warning, variants=False)
-    computed = list(_computing(facts))
-    if named := [leaf for leaf in computed if not leaf.lacks]:
-        return Ruling(tuple(named), (), tuple(_remarks(facts, named)), _speaks_of_variants(named[0]))
-    leaves = [*computed, *_leaves(facts)]
+    before = [*_computing(facts), *_decoding(facts)]
+    if named := [leaf for leaf in before if not leaf.lacks]:
+        return Ruling(tuple(named[:1]), (), tuple(_remarks(facts, named[:1])), _speaks_of_variants(named[0]))
+    leaves = [*before, *_leaves(facts)]
     named = _contained([leaf for leaf in leaves if not leaf.lacks])
     candidates = tuple(leaf for leaf in leaves if leaf.lacks and leaf.undone_by and leaf.undone_by.flips)
     if not named:
@@ -104,8 +107,7 @@ def _computing(facts: Facts) -> Iterator[Leaf]:
 def _leaves(facts: Facts) -> Iterator[Leaf]:
     """Every leaf whose change was run, named or lacking."""
     yield from _form(facts)
-    yield from _decoding(facts)
-    if facts.fact is not None and not facts.evidence:
+    if facts.fact is not None and not facts.evidence and not facts.stated:
         yield _leaf("knowledge", "missing", facts.fact, lacking_variants(facts.fact))
     if facts.alone is None:
         return
@@ -117,11 +119,11 @@ def _leaves(facts: Facts) -> Iterator[Leaf]:
 
 def _form(facts: Facts) -> Iterator[Leaf]:
     """Line 3: right under the lenient parse; or no legal answer, and the contract's prefix or a choice at the start
-    between the two answers gives the right one.
+    between the two answers gives the right one. An answer that its limit cut short is no illegal one.
     """
     if facts.lenient is not None:
         yield _leaf("format", None, facts.lenient, ())
-    elif not facts.legal:
+    elif not facts.legal and not _cut_short(facts):
         if facts.contract is not None and facts.contract.flips:
             yield _leaf("format", None, facts.contract, lacking_variants(facts.contract))
         elif facts.start_ld is not None and facts.start_ld > facts.floor:
@@ -129,8 +131,16 @@ def _form(facts: Facts) -> Iterator[Leaf]:
             yield _leaf("format", None, choice, ())
 
 
+def _cut_short(facts: Facts) -> bool:
+    return facts.longer is not None and facts.longer.asserts is True
+
+
 def _decoding(facts: Facts) -> Iterator[Leaf]:
-    """Line 3: the right answer led on the model's own path and the stated decoding did not write it."""
+    """Line 3: the right answer led on the model's own path and the stated decoding did not write it.
+
+    It comes before the lines below: a draw that went wrong goes right under any change that makes it anew, and where
+    the right answer leads there is nothing else to explain.
+    """
     if facts.greedy is not None and facts.own and facts.own_ld > facts.floor:
         yield _leaf("decoding", None, facts.greedy, lacking_variants(facts.greedy))
 
@@ -234,7 +244,9 @@ def _why_not(facts: Facts) -> str | None:
     if forced_right and (near_tie or not facts.own):
         return "path-dependent"
     tried = (facts.alone, facts.boost, facts.closed, *facts.orders, *facts.cuts, *facts.writers)
-    if facts.alone is not None and not facts.alone.flips and not any(one is not None and one.flips for one in tried):
+    if facts.alone is None or facts.alone.flips or facts.evidence_states is False or _cut_short(facts):
+        return None
+    if not any(one is not None and one.flips for one in tried):
         return "beyond-the-model"
     return None
 
@@ -243,7 +255,11 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
     if facts.forced is not None and facts.forced[1] > facts.floor and facts.own and facts.own_ld < -facts.floor:
         yield Remark.PATH_DEPENDENT
     if not facts.evidence and not facts.right:
-        yield Remark.NO_EVIDENCE_NAMED
+        yield Remark.STATED_UNNAMED if facts.stated else Remark.NO_EVIDENCE_NAMED
+    if facts.evidence_states is False and not facts.right:
+        yield Remark.EVIDENCE_SILENT
+    if _cut_short(facts):
+        yield Remark.CUT_SHORT
     codes = [(leaf.code, leaf.detail) for leaf in named]
     if ("order", None) in codes and not any(edge.flips for edge in _edges(facts)):
         yield Remark.MECHANISM_NOT_SHOWN

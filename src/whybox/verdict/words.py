@@ -82,6 +82,19 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "the case names no evidence, so evidence alone, other orders and boosting were not run",
         "用例没有指明证据，因此没有做只留证据、换顺序与增强的实验",
     ),
+    Remark.STATED_UNNAMED: (
+        "the prompt states the right answer, but the case names no evidence: name that part, so that evidence alone, other "
+        "orders and boosting can be run",
+        "提示中已有正确答案，但用例没有指明证据：请指明该部分，才能做只留证据、换顺序与增强的实验",
+    ),
+    Remark.EVIDENCE_SILENT: (
+        "no part named as evidence states the right answer as the scorer reads it: check `evidence` first",
+        "被指为证据的部分都没有（按评分器的读法）给出正确答案：请先检查 `evidence`",
+    ),
+    Remark.CUT_SHORT: (
+        "the answer was cut by its limit of tokens before it said anything; written on, it does: raise the limit",
+        "答案在说出任何结果之前就被 token 上限截断；继续写下去就会有：请提高上限",
+    ),
     Remark.READERS_NOT_RUN: (
         "whether the evidence was looked at but not used is open: no single head whose removal helps was found, and patching of "
         "reading heads was not run",
