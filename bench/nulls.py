@@ -73,7 +73,7 @@ def _heads(planted: Planted, generator: np.random.Generator) -> Iterator[Found]:
 
 def _effects(planted: Planted, edits: Sequence[Edit]) -> list[float]:
     """LD effect of each edit."""
-    model, case = planted.model, planted.instance
+    model, case = planted.model.variant(engine="auto"), planted.instance
     right, wrong = (model.tokenizer.encode(answer)[0] for answer in (case.right, case.wrong or ""))
 
     def ld(trace: Trace) -> float:
