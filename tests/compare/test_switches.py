@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from whybox.cause.answers import Asked
-from whybox.cause.bench import Settings
+from whybox.cause.answers import Asked, settings_of
 from whybox.cause.decision import Decision, decision_after
 from whybox.compare.switches import REFERENCE, Compared, Switched, compared, reference_of, switches
 from whybox.testing.context_rows import not_looking
@@ -15,7 +14,7 @@ from whybox.testing.planted import Planted
 
 def asked_of(planted: Planted) -> tuple[Asked, Decision]:
     model, case = planted.model, planted.instance
-    asked = Asked(case, model.prompt(case), case.wrong or "", Settings(limit=4))
+    asked = Asked(case, model.prompt(case), case.wrong or "", settings_of(model, case, 4))
     return asked, decision_after(model, asked.prompt, "", asked.right, asked.wrong, "start")
 
 

@@ -65,9 +65,9 @@ class Compared:
         return alone or (replace(self.reference, name=" and ".join(s.name for s in self.switches) or REFERENCE),)
 
     @property
-    def runs(self) -> int:
-        """Answers written and decisions read."""
-        return 2 * (1 + len(self.switches)) + (2 if self.first is not None else 0)
+    def answers(self) -> int:
+        """How many were written, each with three more passes for LD and its noise."""
+        return 1 + len(self.switches)
 
 
 def reference_of(model: Model, most_bytes: float = MOST_BYTES) -> Model | None:
@@ -113,7 +113,8 @@ def switched(switch: Switch, asked: Asked, decision: Decision) -> Switched:
     written = model.generate(asked.prompt, settings.limit, settings.decoding)
     score = asked.score(written.text, written.stopped)
     asserted = score.span[0] if score.span is not None and score.candidate is not None else None
-    place = place_of(written.text, (asked.wrong, asked.right), asserted)
+    sought = (asked.right,) if asked.stand_in and score.right else (asked.wrong, asked.right)
+    place = place_of(written.text, sought, asserted)
     own = own_decision(model, asked.prompt, written.ids, place, asked.right, asked.wrong)
     led, delta = _ld(model, own), _noise(model, own)
     return Switched(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from whybox.cause.answers import Asked
-from whybox.cause.bench import Bench, Progress
+from whybox.cause.bench import Bench, Progress, Work
 from whybox.cause.parts import roles_of
 from whybox.cause.study import Study, open_study, run_stages, stages, total
 from whybox.cause.trials import failing_variants
@@ -110,6 +110,7 @@ def _otherwise(
         return None, None
     setting = study.decided
     found = compared(study.bench.model, sound, study.asked, setting.base.decision)
+    study.bench.made += Work(reads=3 * found.answers, writes=found.answers)
     if not found.flipping:
         return found, None
     if study.failing is None:
@@ -117,6 +118,7 @@ def _otherwise(
     known = {switch.name: switch for switch in switches(study.bench.model, sound)}
     switch = known.get(found.flipping[0].name, Switch(REFERENCE, sound))
     failing = [(one.asked, one.base.decision) for one in study.failing.settings]
+    study.bench.made += Work(reads=3 * len(failing), writes=len(failing))
     return found, repeated(switch, failing)
 
 

@@ -74,7 +74,8 @@ class Facts:
     switches: ways of computing the same ids in which the answer is right. divergence: where the two runs
     part. pinned: the ids that were meant, in place of those that were sent. readers: heads that read the evidence,
     patched from the run with the evidence alone. total_in_null: hiding the evidence from all later positions moves
-    the metric no more than its null. longer: an answer that was cut by its limit, written on. stated: some part of
+    the metric no more than its null. longer: an answer that was cut by its limit (which the case states or
+    not), written on. stated: some part of
     the prompt states the right answer as the scorer reads it; evidence_states: a part of the evidence does.
     """
 
@@ -84,6 +85,7 @@ class Facts:
     own_ld: float
     legal: bool
     longer: Try | None = None
+    limit_stated: bool = False
     stated: bool = False
     evidence_states: bool | None = None
     stated_decoding: bool = False

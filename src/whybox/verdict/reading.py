@@ -37,6 +37,7 @@ def facts_of(
         legal=own.score.outcome not in ("invalid", "error"),
         stated=_states(study, [part.name for part in study.asked.case.parts]),
         evidence_states=_states(study, study.roles.evidence) if study.roles.evidence else None,
+        limit_stated=study.asked.case.decoding.max_tokens is not None,
         stated_decoding=not study.asked.settings.greedy,
         got_wrong=got_wrong,
         switches=() if otherwise is None else tuple(_switches(study, otherwise, repeats)),

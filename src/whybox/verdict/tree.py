@@ -78,6 +78,8 @@ def rule(facts: Facts) -> Ruling:
     before = [*_computing(facts), *_decoding(facts)]
     if named := [leaf for leaf in before if not leaf.lacks]:
         return Ruling(tuple(named[:1]), (), tuple(_remarks(facts, named[:1])), _speaks_of_variants(named[0]))
+    if _cut_short(facts):
+        return _undetermined(facts, None, ())
     leaves = [*before, *_leaves(facts)]
     named = _contained([leaf for leaf in leaves if not leaf.lacks])
     candidates = tuple(leaf for leaf in leaves if leaf.lacks and leaf.undone_by and leaf.undone_by.flips)
@@ -119,11 +121,11 @@ def _leaves(facts: Facts) -> Iterator[Leaf]:
 
 def _form(facts: Facts) -> Iterator[Leaf]:
     """Line 3: right under the lenient parse; or no legal answer, and the contract's prefix or a choice at the start
-    between the two answers gives the right one. An answer that its limit cut short is no illegal one.
+    between the two answers gives the right one.
     """
     if facts.lenient is not None:
         yield _leaf("format", None, facts.lenient, ())
-    elif not facts.legal and not _cut_short(facts):
+    elif not facts.legal:
         if facts.contract is not None and facts.contract.flips:
             yield _leaf("format", None, facts.contract, lacking_variants(facts.contract))
         elif facts.start_ld is not None and facts.start_ld > facts.floor:
@@ -132,6 +134,7 @@ def _form(facts: Facts) -> Iterator[Leaf]:
 
 
 def _cut_short(facts: Facts) -> bool:
+    """Cut by its limit before it asserted anything, an answer is neither wrong nor illegal: there is none yet."""
     return facts.longer is not None and facts.longer.asserts is True
 
 
@@ -143,6 +146,8 @@ def _decoding(facts: Facts) -> Iterator[Leaf]:
     """
     if facts.greedy is not None and facts.own and facts.own_ld > facts.floor:
         yield _leaf("decoding", None, facts.greedy, lacking_variants(facts.greedy))
+    if facts.longer is not None and facts.longer.flips and facts.limit_stated:
+        yield _leaf("decoding", None, facts.longer, lacking_variants(facts.longer))
 
 
 def _order(facts: Facts) -> Iterator[Leaf]:
@@ -244,7 +249,7 @@ def _why_not(facts: Facts) -> str | None:
     if forced_right and (near_tie or not facts.own):
         return "path-dependent"
     tried = (facts.alone, facts.boost, facts.closed, *facts.orders, *facts.cuts, *facts.writers)
-    if facts.alone is None or facts.alone.flips or facts.evidence_states is False or _cut_short(facts):
+    if facts.alone is None or facts.alone.flips or facts.evidence_states is False:
         return None
     if not any(one is not None and one.flips for one in tried):
         return "beyond-the-model"

@@ -36,6 +36,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "nothing-flips": ("No single change that was run turns the answer right with its controls in order", "已做的任何单一改动都未能在对照成立的前提下使答案正确"),
     "decoding": ("On the model's own path the right answer leads{ld}, yet another was written", "在模型自己的路径上正确答案领先{ld}，写出的却是另一个"),
+    "limit": ("The stated limit of tokens ends the answer before it is given", "所述的 token 上限在给出答案之前就截断了输出"),
     "format.lenient": ("The answer is right once the required form is set aside", "不计格式要求，答案是正确的"),
     "format.prefix": ("The free answer holds no legal answer", "自由作答中没有合法答案"),
     "implementation": ("The same ids, computed otherwise, give the right answer", "同样的 id，换一种计算方式，就得到正确答案"),
@@ -177,7 +178,10 @@ def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
             yield _say("template", lang)
             yield from _proof(leaf, facts, lang)
         case "decoding", _:
-            yield _say("decoding", lang, ld=_ld(facts.own_ld, lang))
+            if leaf.undone_by is facts.longer:
+                yield _say("limit", lang)
+            else:
+                yield _say("decoding", lang, ld=_ld(facts.own_ld, lang))
             yield from _proof(leaf, facts, lang)
         case "format", _:
             yield _say("format.lenient" if facts.lenient is not None else "format.prefix", lang)
