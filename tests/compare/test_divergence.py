@@ -11,7 +11,7 @@ PLACES = {
     "mask-after-softmax": ("pattern", 0),
     "no-score-scale": ("scores", 0),
     "window-off-by-one": ("pattern", 2),
-    "kv-heads-tiled": ("scores", 2),
+    "kv-heads-tiled": ("head_out", 2),
     "cache-slot": ("head_out", 0),
 }
 

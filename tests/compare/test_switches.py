@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from whybox.cause.answers import Asked, settings_of
-from whybox.cause.decision import Decision, decision_after
+from whybox.cause.decision import Decision, own_decision
 from whybox.compare.switches import REFERENCE, Compared, Switched, compared, reference_of, switches
 from whybox.testing.context_rows import not_looking
 from whybox.testing.engine_rows import KINDS, engine_fault
@@ -15,7 +15,9 @@ from whybox.testing.planted import Planted
 def asked_of(planted: Planted) -> tuple[Asked, Decision]:
     model, case = planted.model, planted.instance
     asked = Asked(case, model.prompt(case), case.wrong or "", settings_of(model, case, 4))
-    return asked, decision_after(model, asked.prompt, "", asked.right, asked.wrong, "start")
+    written = model.generate(case, 4)
+    place = written.text.index(asked.wrong)
+    return asked, own_decision(model, asked.prompt, written.ids, place, asked.right, asked.wrong)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -47,7 +49,7 @@ def test_the_reference_is_asked_only_where_another_way_ran_and_it_is_not_too_lar
     assert reference_of(torch, most_bytes=10) is None
     reference = reference_of(torch)
     assert reference is not None
-    assert (reference.engine.name, reference.engine.precision) == ("reference", "fp32")
+    assert (reference.engine.name, reference.engine.precision) == ("numpy", "fp32")
 
 
 def test_every_difference_from_the_reference_is_one_switch() -> None:
