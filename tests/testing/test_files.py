@@ -28,12 +28,11 @@ def test_every_row_survives_its_file(tmp_path: Path, form: str, row: str) -> Non
     assert np.array_equal(again.run(prompt).logits, sound.run(prompt).logits)
 
 
-@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("row", ROWS)
-def test_both_engines_run_the_file_alike(tmp_path: Path, form: str, row: str) -> None:
+def test_both_engines_run_the_file_alike(tmp_path: Path, row: str) -> None:
     planted = ROWS[row](SEED)
     sound = planted.sound or planted.model
-    torch = opened(save(sound, tmp_path / form), Way("torch"))
+    torch = opened(save(sound, tmp_path / "folder"), Way("torch"))
     assert (torch.engine.name, torch.way.engine) == ("torch", "torch")
     prompt = sound.prompt(planted.instance)
     expected = sound.run(prompt).logits

@@ -71,12 +71,12 @@ class Facts:
     asserts anything. got_wrong: whether the output observed elsewhere was wrong. lenient: the answer is right once the
     contract's form is not insisted on. start_ld: LD before the first token of the answer.
 
-    switches: ways of computing the same ids in which the answer is right. divergence: where the two runs
-    part. pinned: the ids that were meant, in place of those that were sent. readers: heads that read the evidence,
-    patched from the run with the evidence alone. total_in_null: hiding the evidence from all later positions moves
-    the metric no more than its null. longer: an answer that was cut by its limit (which the case states or
-    not), written on. stated: some part of
-    the prompt states the right answer as the scorer reads it; evidence_states: a part of the evidence does.
+    reference: the same ids on the reference engine; switches: ways of computing them in which the answer is right;
+    divergence: where the two runs part. pinned: the ids that were meant, in place of those that were sent. readers:
+    heads that read the evidence, patched from the run with the evidence alone. total_in_null: hiding the evidence from
+    all later positions moves the metric no more than its null. longer: an answer that was cut by its limit (which the
+    case states or not), written on. stated: some part of the prompt states the right answer as the scorer reads it;
+    evidence_states: a part of the evidence does.
     """
 
     right: bool
@@ -90,6 +90,7 @@ class Facts:
     evidence_states: bool | None = None
     stated_decoding: bool = False
     got_wrong: bool | None = None
+    reference: Try | None = None
     switches: tuple[Try, ...] = ()
     divergence: Parting | None = None
     pinned: Try | None = None

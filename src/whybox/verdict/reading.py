@@ -40,6 +40,7 @@ def facts_of(
         limit_stated=study.asked.case.decoding.max_tokens is not None,
         stated_decoding=not study.asked.settings.greedy,
         got_wrong=got_wrong,
+        reference=None if otherwise is None else as_switch(otherwise.reference, setting.base.reading.ld),
         switches=() if otherwise is None else tuple(_switches(study, otherwise, repeats)),
         divergence=None if otherwise is None or otherwise.first is None else _parting(otherwise.first),
         lenient=_lenient(study),
