@@ -274,3 +274,17 @@ def test_readers_patched_from_the_run_with_the_evidence_alone() -> None:
     assert Remark.TOTAL_NOT_NULL in rule(replace(facts, total_in_null=False)).remarks
     weak = replace(reader, shams=ShamRun(9, 39))
     assert len(rule(replace(facts, readers=(weak, reader))).causes) == 1
+
+
+def test_knowledge_does_not_overrule_what_the_answer_follows() -> None:
+    facts = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), closed_same_wrong=True, writers=(WRITER,))
+    assert verdict(replace(facts, follows_change=False)) == ("knowledge", "overruled")
+    found = rule(replace(facts, follows_change=True))
+    assert (found.causes[0].code, lacks(found)) == ("not-determined", {Lack.FOLLOWS})
+
+
+def test_the_writer_of_the_form_needs_its_shams() -> None:
+    writer = Try("head 9.1 set to zero", True, touches=frozenset({"head 9.1"}), own=3.0, shams=ShamRun(0, 39))
+    silent = replace(REFUND, legal=False, own=False, boost=NO_BOOST, alone=STUCK, form_writers=(writer,))
+    assert verdict(silent) == ("format", None)
+    assert verdict(replace(silent, form_writers=(replace(writer, shams=ShamRun(5, 39)),)))[0] == "not-determined"

@@ -76,7 +76,8 @@ class Facts:
     heads that read the evidence, patched from the run with the evidence alone. total_in_null: hiding the evidence from
     all later positions moves the metric no more than its null. longer: an answer that was cut by its limit (which the
     case states or not), written on. stated: some part of the prompt states the right answer as the scorer reads it;
-    evidence_states: a part of the evidence does.
+    evidence_states: a part of the evidence does. form_writers: heads or MLPs that write the illegal form, taken out.
+    follows_change: with another value in the evidence the answer moves to that value.
     """
 
     right: bool
@@ -96,6 +97,7 @@ class Facts:
     pinned: Try | None = None
     lenient: Try | None = None
     contract: Try | None = None
+    form_writers: tuple[Try, ...] = ()
     start_ld: float | None = None
     greedy: Try | None = None
     forced: tuple[str, float] | None = None
@@ -107,6 +109,7 @@ class Facts:
     cuts: tuple[Try, ...] = ()
     closed: Try | None = None
     closed_same_wrong: bool | None = None
+    follows_change: bool | None = None
     suppressors: tuple[Try, ...] = ()
     readers: tuple[Try, ...] | None = None
     total_in_null: bool | None = None

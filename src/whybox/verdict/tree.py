@@ -27,6 +27,7 @@ class Lack(StrEnum):
     VARIANTS = "variants"
     NO_EDGE = "no-edge"
     NOT_CONTAINED = "not-contained"
+    FOLLOWS = "follows"
 
 
 class Remark(StrEnum):
@@ -116,7 +117,8 @@ def _leaves(facts: Facts) -> Iterator[Leaf]:
     if facts.alone.flips:
         yield from _order(facts) if any(order.flips for order in facts.orders) else _context_use(facts)
     elif facts.closed_same_wrong:
-        yield from (_leaf("knowledge", "overruled", writer, lacking(writer)) for writer in facts.writers)
+        follows = (Lack.FOLLOWS,) if facts.follows_change else ()
+        yield from (_leaf("knowledge", "overruled", writer, (*lacking(writer), *follows)) for writer in facts.writers)
 
 
 def _form(facts: Facts) -> Iterator[Leaf]:
@@ -131,6 +133,8 @@ def _form(facts: Facts) -> Iterator[Leaf]:
         elif facts.start_ld is not None and facts.start_ld > facts.floor:
             choice = Try(CHOICE, True, touches=frozenset({"choice"}), after=facts.start_ld, own=facts.start_ld)
             yield _leaf("format", None, choice, ())
+        else:
+            yield from (_leaf("format", None, writer, lacking(writer)) for writer in facts.form_writers)
 
 
 def _cut_short(facts: Facts) -> bool:

@@ -115,6 +115,7 @@ LACKS: dict[Lack, tuple[str, str]] = {
     Lack.SHAMS_FLIP: ("shams turn the answer right as well", "对照也使答案正确"),
     Lack.VARIANTS: ("it fails in too many variants", "在太多变体中不成立"),
     Lack.NO_EDGE: ("moving a part does it, no edge does, and too few variants confirm it", "移动能做到，但没有边能做到，且变体不足以证实"),
+    Lack.FOLLOWS: ("with another value in the evidence the answer moves to it", "证据中的数值一变，答案就随之改变"),
     Lack.NOT_CONTAINED: ("a smaller change does the same", "更小的改动同样有效"),
 }  # fmt: skip
 
