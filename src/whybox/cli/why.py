@@ -85,13 +85,13 @@ def why(
     target = out if out is not None or json else Path(f"{_file_stem(case, question.id)}.html")
     form = Form(lambda document, console, lang: render_why(document, console, lang, str(target)), why_page)
     form.check(target)
-    _check_test(test_out)
+    check_test(test_out)
     loaded = opened(model, engine, precision, device, accept_key, allow_long, quiet)
     options = WhyOptions(effort, seed, asked, limit, fact, _command(), str(case or messages))
     with Runs(asked, quiet) as runs:
         document = explain(loaded, question, options, runs.announce, runs.tell)
     if test_out is not None:
-        _save_test(document, test_out)
+        save_test(document, test_out)
     if target is not None:
         form.save(document, asked, target)
     if json:
@@ -114,12 +114,14 @@ def _question(case: Path | None, messages: Path | None, right: str | None, wrong
             raise UsageError("expected a case file, or --messages with --right", "try: whybox why examples/refund.yaml")
 
 
-def _check_test(path: Path | None) -> None:
+def check_test(path: Path | None) -> None:
+    """UsageError for a file that is neither a suite nor pytest."""
     if path is not None and path.suffix not in (".yaml", ".yml", ".py"):
         raise UsageError(f"--test-out {path}: expected .yaml for a suite, or .py for pytest, found {path.suffix!r}")
 
 
-def _save_test(document: "WhyDocument", path: Path) -> None:
+def save_test(document: "WhyDocument", path: Path) -> None:
+    """The suite of the finding, or its pytest file."""
     text = document.regression_test if path.suffix == ".py" else document.regression_suite
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text or "", "utf-8")
