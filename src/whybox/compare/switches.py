@@ -20,6 +20,7 @@ from whybox.model import Model
 MOST_BYTES = 2 << 30  # of weights in float32: beyond, the reference is too slow to be asked along the way
 MOST_COMPARED = 512  # tokens of which every site is kept at once
 REFERENCE = "reference engine"
+MOST_SWITCHES = 6  # with the reference itself
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,14 @@ class Compared:
         return 1 + len(self.switches)
 
 
+def has_reference(model: Model, most_bytes: float = MOST_BYTES) -> bool:
+    """Whether the model runs otherwise than the reference does, and is small enough for it."""
+    return model.way != NUMPY and weights_bytes(model.spec, 32) <= most_bytes
+
+
 def reference_of(model: Model, most_bytes: float = MOST_BYTES) -> Model | None:
-    """The same weights on the reference; None where the model runs on it already, or is too large for it."""
-    if model.way == NUMPY or weights_bytes(model.spec, 32) > most_bytes:
+    """The same weights on the reference; None where `has_reference` says no."""
+    if not has_reference(model, most_bytes):
         return None
     return replace(model, engine=choice.build(model.spec, model.weights, NUMPY).engine, way=NUMPY)
 

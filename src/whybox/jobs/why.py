@@ -9,14 +9,16 @@ from typing import Literal
 from whybox.cause.answers import Asked
 from whybox.cause.bench import Bench, Progress, Work
 from whybox.cause.parts import roles_of
-from whybox.cause.study import Study, open_study, run_stages, stages, total
-from whybox.cause.trials import failing_variants
+from whybox.cause.study import Stage, Study, open_study, run_stages, stages
+from whybox.cause.trials import ENOUGH_VARIANTS, failing_variants
 from whybox.compare.switches import (
     MOST_BYTES,
+    MOST_SWITCHES,
     REFERENCE,
     Compared,
     Switch,
     compared,
+    has_reference,
     reference_of,
     repeated,
     switched,
@@ -34,6 +36,7 @@ from whybox.verdict.tree import rule
 
 Effort = Literal["quick", "full"]
 _FURTHER = 4
+_RUNS_OF_A_SWITCH = 4
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ def why(
     check(model, case.filled(), options.fact)
     study = open_study(bench, case.instances(seed=options.seed), options.limit, options.seed, options.fact)
     plan = stages(study)
-    announce(Plan(total(plan).runs, tuple((stage.name, stage.work.runs) for stage in plan)))
+    announce(_announced(study, plan, options, reference))
     broken_off = run_stages(study, plan)
     bench.stage = "figures"
     views = see(study)
@@ -97,6 +100,18 @@ def why(
     return document(study, views, facts, rule(facts), told, time.monotonic() - began)
 
 
+def _announced(study: Study, plan: list[Stage], options: WhyOptions, reference: Model | None) -> Plan:
+    """Upper bounds, the reference's runs among them: every switch here, and one on ten failing variants."""
+    shown = [(stage.name, stage.work.runs) for stage in plan]
+    if reference is not None or has_reference(study.bench.model, _most_bytes(options)):
+        shown.append((REFERENCE, _RUNS_OF_A_SWITCH * (MOST_SWITCHES + min(len(study.variants), ENOUGH_VARIANTS))))
+    return Plan(sum(runs for _, runs in shown), tuple(shown))
+
+
+def _most_bytes(options: WhyOptions) -> float:
+    return math.inf if options.effort == "full" else MOST_BYTES
+
+
 def _otherwise(
     study: Study, options: WhyOptions, reference: Model | None
 ) -> tuple[Compared | None, tuple[bool, ...] | None]:
@@ -104,13 +119,12 @@ def _otherwise(
 
     Not with a repetition penalty, which only the bench applies.
     """
-    most = math.inf if options.effort == "full" else MOST_BYTES
-    sound = reference or reference_of(study.bench.model, most)
+    sound = reference or reference_of(study.bench.model, _most_bytes(options))
     if sound is None or not study.wrong_here or study.asked.settings.penalty != 1.0:
         return None, None
     setting = study.decided
     found = compared(study.bench.model, sound, study.asked, setting.base.decision)
-    study.bench.made += Work(reads=3 * found.answers, writes=found.answers)
+    study.bench.made += Work(reads=(_RUNS_OF_A_SWITCH - 1) * found.answers, writes=found.answers)
     if not found.flipping:
         return found, None
     if study.failing is None:
@@ -118,7 +132,7 @@ def _otherwise(
     known = {switch.name: switch for switch in switches(study.bench.model, sound)}
     switch = known.get(found.flipping[0].name, Switch(REFERENCE, sound))
     failing = [(one.asked, one.base.decision) for one in study.failing.settings]
-    study.bench.made += Work(reads=3 * len(failing), writes=len(failing))
+    study.bench.made += Work(reads=(_RUNS_OF_A_SWITCH - 1) * len(failing), writes=len(failing))
     return found, repeated(switch, failing)
 
 

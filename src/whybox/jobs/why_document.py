@@ -258,7 +258,7 @@ def _tried(study: Study, facts: Facts) -> Iterator[d.Tried]:
     known = {switch.what for switch in facts.switches}
     computed = [facts.reference] if facts.reference is not None and facts.reference.what not in known else []
     for switch in (*computed, *facts.switches):
-        yield d.Tried(what=switch.what, effect=switch.effect, flips=switch.flips)
+        yield d.Tried(what=switch.what, effect=switch.effect, flips=switch.flips, answer=switch.answer)
     base = study.decided.base.reading.ld
     forced = [("the start of the answer", study.start)] if study.start is not None else []
     if study.forced is not None:

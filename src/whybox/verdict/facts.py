@@ -25,7 +25,7 @@ class Try:
     """One change and what it did to the failing prompt.
 
     flips: the answer written anew is right and its own LD exceeds 5δ. effect: LD on the base's path against the base.
-    asserts: the answer written anew asserts one of the known answers, None where that was not looked at.
+    answer: the one written anew; asserts: whether it asserts one of the known ones. None where that was not kept.
     after, own: LD on the base's path and on the path of the answer written anew.
     shams, repeats: None where they were not run; on the failing variants the case itself counts.
     touches: the edges, parts and writers that the change needs, for comparing changes.
@@ -43,6 +43,7 @@ class Try:
     repeats: Rate | None = None
     effects: tuple[float, ...] = ()
     asserts: bool | None = None
+    answer: str | None = None
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,7 @@ def as_switch(switch: Switched, base: float) -> Try:
         after=switch.after,
         own=switch.own,
         asserts=switch.asserts,
+        answer=switch.answer,
     )
 
 
