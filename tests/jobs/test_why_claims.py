@@ -103,3 +103,9 @@ def test_what_counts_as_stated(right: str, wrong: str, text: str, stated: bool, 
     found, presumed = with_presumed_evidence(case)
     assert [part.text for part in found.parts if part.name in found.evidence] == evidence
     assert presumed is bool(evidence)
+
+
+def test_the_form_of_an_answer_need_not_stand_in_the_evidence() -> None:
+    case = instance('{{"days": 7}}', '{{"days": 30}}', "Refunds are paid within 7 days.", "text")
+    assert states(case, "Refunds are paid within 7 days.")
+    assert not states(case, "Refunds are paid within 17 days.")

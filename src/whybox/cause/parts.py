@@ -58,8 +58,12 @@ def with_presumed_evidence(case: CaseInstance) -> tuple[CaseInstance, bool]:
 
 
 def states(case: CaseInstance, text: str) -> bool:
-    """Whether a sentence of the text gives the right answer, whatever else it says; one that asks gives none."""
-    scorer = replace(case, wrong=None).scorer()
+    """Whether a sentence of the text gives the right answer, whatever else it says; one that asks gives none.
+
+    The value counts, without the form that the answer must have (7 for `{"days": 7}`).
+    """
+    alone = replace(case, wrong=None)
+    scorer = alone.scorer() if case.kind == "number" else alone.lenient_scorer()
     found = (match[0] for match in _SENTENCE.finditer(text))
     return any(scorer.score(sentence).right for sentence in found if not _asks(sentence))
 
