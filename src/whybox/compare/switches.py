@@ -13,8 +13,9 @@ from whybox.cause.answers import STEPS, Asked
 from whybox.cause.decision import Decision, own_decision, place_of, read_at
 from whybox.compare.divergence import Divergence, first_divergence
 from whybox.engine import choice
-from whybox.engine.choice import NUMPY, resolve
+from whybox.engine.choice import NUMPY, Way, resolve
 from whybox.engine.memory import weights_bytes
+from whybox.engine.trace import Engine
 from whybox.model import Model
 
 MOST_BYTES = 2 << 30  # of weights in float32: beyond, the reference is too slow to be asked along the way
@@ -109,7 +110,7 @@ def switches(model: Model, reference: Model) -> Iterator[Switch]:
         yield Switch(REFERENCE, same)
 
 
-def _rebuilt(model: Model, way: choice.Way) -> "choice.Engine":
+def _rebuilt(model: Model, way: Way) -> Engine:
     return choice.build(model.spec, model.weights, way).engine
 
 
