@@ -203,3 +203,88 @@ def test_interrupted_before_the_prompts_nothing_is_claimed() -> None:
 )
 def test_eight_of_ten(hits: int, n: int, enough: bool) -> None:
     assert holds(Rate(hits, n)) is enough
+
+
+SWITCH = Try("no cache", True, touches=frozenset({"no cache"}), effect=9.0, after=7.0, own=7.0, repeats=NINE)
+GREEDY = Try("greedy decoding", True, touches=frozenset({"decoding"}), effect=0.0, after=0.5, own=0.5)
+
+
+def test_a_sound_engine_that_is_right_ends_the_tree() -> None:
+    facts = replace(REFUND, orders=(FLIPPING_ORDER,), switches=(SWITCH, replace(SWITCH, what="fp32")))
+    found = rule(facts)
+    assert [(leaf.code, leaf.undone_by) for leaf in found.causes] == [("implementation", SWITCH)]
+    assert found.variants
+    assert verdict(replace(facts, switches=())) == ("order", None)
+
+
+def test_a_switch_that_fails_in_the_variants_names_nothing() -> None:
+    facts = replace(REFUND, switches=(replace(SWITCH, repeats=Rate(2, 10)),))
+    found = rule(facts)
+    assert found.causes[0].code == "context-use"
+    assert Lack.VARIANTS in lacks(found)
+
+
+def test_the_ids_that_were_meant() -> None:
+    pinned = Try("ids pinned", True, touches=frozenset({"ids"}), own=3.0)
+    assert verdict(replace(REFUND, pinned=pinned)) == ("template", None)
+    assert verdict(replace(REFUND, pinned=replace(pinned, flips=False)))[0] == "context-use"
+
+
+def test_where_the_right_answer_leads_no_other_flip_counts() -> None:
+    """A draw that went wrong goes right under anything that makes it anew."""
+    drawn = replace(REFUND, own_ld=0.5, stated_decoding=True, greedy=GREEDY, orders=(FLIPPING_ORDER,))
+    assert [(leaf.code) for leaf in rule(drawn).causes] == ["decoding"]
+    assert verdict(replace(drawn, own_ld=-0.5)) == ("order", None)
+
+
+def test_an_answer_that_its_limit_cut_short_is_neither_illegal_nor_wrong() -> None:
+    longer = Try("limit of 128 tokens", True, own=3.0, asserts=True)
+    cut = replace(REFUND, legal=False, own=False, start_ld=3.0, longer=longer)
+    found = rule(cut)
+    assert (found.causes[0].code, found.candidates) == ("not-determined", ())
+    assert Remark.CUT_SHORT in found.remarks
+    assert verdict(replace(cut, limit_stated=True)) == ("decoding", None)
+    wrong = replace(longer, flips=False)
+    assert verdict(replace(cut, limit_stated=True, longer=wrong)) == ("not-determined", None)
+    assert verdict(replace(cut, longer=replace(wrong, asserts=False), boost=NO_BOOST, alone=STUCK)) == ("format", None)
+
+
+def test_missing_is_never_said_of_what_the_prompt_states() -> None:
+    fact = Try("fact added", True, touches=frozenset({"fact"}), after=2.0, own=2.0)
+    bare = Facts(right=False, delta=1e-5, own=True, own_ld=-2.0, legal=True, fact=fact)
+    assert verdict(bare) == ("knowledge", "missing")
+    said = replace(bare, stated=True)
+    assert verdict(said)[0] == "not-determined"
+    assert Remark.STATED_UNNAMED in rule(said).remarks
+
+
+def test_evidence_that_states_nothing_says_nothing_about_the_model() -> None:
+    facts = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), closed_same_wrong=True, forced=None)
+    assert verdict(replace(facts, evidence_states=True)) == ("not-determined", "beyond-the-model")
+    silent = replace(facts, evidence_states=False)
+    assert verdict(silent) == ("not-determined", None)
+    assert Remark.EVIDENCE_SILENT in rule(silent).remarks
+
+
+def test_readers_patched_from_the_run_with_the_evidence_alone() -> None:
+    reader = Try("heads 12.3 14.0 patched", True, touches=frozenset({"heads"}), own=3.0, shams=ShamRun(0, 39))
+    facts = replace(REFUND, boost=NO_BOOST, readers=(reader,))
+    assert verdict(facts) == ("context-use", "looked-at-not-used")
+    assert Remark.READERS_NOT_RUN not in rule(replace(facts, readers=())).remarks
+    assert Remark.TOTAL_NOT_NULL in rule(replace(facts, total_in_null=False)).remarks
+    weak = replace(reader, shams=ShamRun(9, 39))
+    assert len(rule(replace(facts, readers=(weak, reader))).causes) == 1
+
+
+def test_knowledge_does_not_overrule_what_the_answer_follows() -> None:
+    facts = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), closed_same_wrong=True, writers=(WRITER,))
+    assert verdict(replace(facts, follows_change=False)) == ("knowledge", "overruled")
+    found = rule(replace(facts, follows_change=True))
+    assert (found.causes[0].code, lacks(found)) == ("not-determined", {Lack.FOLLOWS})
+
+
+def test_the_writer_of_the_form_needs_its_shams() -> None:
+    writer = Try("head 9.1 set to zero", True, touches=frozenset({"head 9.1"}), own=3.0, shams=ShamRun(0, 39))
+    silent = replace(REFUND, legal=False, own=False, boost=NO_BOOST, alone=STUCK, form_writers=(writer,))
+    assert verdict(silent) == ("format", None)
+    assert verdict(replace(silent, form_writers=(replace(writer, shams=ShamRun(5, 39)),)))[0] == "not-determined"

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from tests.verdict.test_tree import BOOST, NO_BOOST, REFUND, STUCK
+from tests.verdict.test_tree import BOOST, NO_BOOST, REFUND, STUCK, SWITCH
 from whybox.verdict import words
-from whybox.verdict.facts import ShamRun, Try
+from whybox.verdict.facts import Parting, ShamRun, Try
 from whybox.verdict.tree import Lack, Remark, rule
 
+LONGER = Try("limit of 128 tokens", True, own=3.0, asserts=True)
 FORBIDDEN = ("important", "thinks", "believes", "重要", "认为")
 
 
@@ -20,6 +21,15 @@ def test_the_refund_case_says_every_number_it_rests_on() -> None:
     assert "path-dependent: right after “Answer: ” (LD +0.62), wrong on its own path (LD −1.96)." in said.replace(
         "Path", "path"
     )
+
+
+def test_the_site_at_which_two_runs_part_is_said() -> None:
+    facts = replace(REFUND, switches=(SWITCH, replace(SWITCH, what="fp32")), divergence=Parting("pattern", 3, 12, 0.25))
+    said = words.because(rule(facts), facts, "en")
+    assert "“no cache” turns the answer right (LD +7); it does so in 9 of 9 failing variants" in said
+    assert "each of these does it alone: no cache, fp32" in said
+    assert "the two runs part first at pattern[3], position 12, by 0.25 of what is usual there (rms)." in said
+    assert "pattern[3]、位置 12" in words.because(rule(facts), facts, "zh")
 
 
 def test_a_candidate_says_what_it_lacks() -> None:
@@ -39,6 +49,14 @@ def test_a_candidate_says_what_it_lacks() -> None:
         replace(REFUND, right=True, got_wrong=True),
         replace(REFUND, lenient=Try("lenient parse", True)),
         replace(REFUND, legal=False, own=False, start_ld=1.0),
+        replace(REFUND, switches=(SWITCH, SWITCH), divergence=Parting("pattern", 3, 12, 0.25)),
+        replace(REFUND, switches=(SWITCH,), divergence=Parting("logits", None, 12, 0.25)),
+        replace(REFUND, pinned=Try("ids pinned", True, own=1.0)),
+        replace(REFUND, legal=False, longer=LONGER, limit_stated=True),
+        replace(REFUND, legal=False, longer=LONGER),
+        replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), evidence_states=False),
+        replace(REFUND, evidence=(), alone=None, stated=True),
+        replace(REFUND, boost=NO_BOOST, readers=(SWITCH,), total_in_null=False),
     ],
 )
 def test_every_verdict_has_sentences_in_both_languages(facts: object, lang: words.Lang) -> None:

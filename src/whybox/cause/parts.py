@@ -53,8 +53,24 @@ def with_presumed_evidence(case: CaseInstance) -> tuple[CaseInstance, bool]:
     )
     scorer = case.scorer()
     cut = replace(case, messages=messages, join="")
-    stating = tuple(part.name for part in cut.parts if scorer.score(part.text).right)
+    stating = tuple(part.name for part in cut.parts if not _asks(part.text) and scorer.score(part.text).right)
     return (replace(cut, evidence=stating), True) if stating else (case, False)
+
+
+def states(case: CaseInstance, text: str) -> bool:
+    """Whether a sentence of the text gives the right answer, whatever else it says; one that asks gives none.
+
+    The value counts, without the form that the answer must have (7 for `{"days": 7}`).
+    """
+    alone = replace(case, wrong=None)
+    scorer = alone.scorer() if case.kind == "number" else alone.lenient_scorer()
+    found = (match[0] for match in _SENTENCE.finditer(text))
+    return any(scorer.score(sentence).right for sentence in found if not _asks(sentence))
+
+
+def _asks(text: str) -> bool:
+    """A question that mentions the answer ("Is it 7 days?") states nothing."""
+    return text.rstrip().endswith(("?", "？"))
 
 
 def _sentences(part: Part) -> Iterator[Part]:

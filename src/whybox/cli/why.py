@@ -13,6 +13,7 @@ from whybox.errors import UsageError
 
 if TYPE_CHECKING:
     from whybox.items.case import Case
+    from whybox.report.document import WhyDocument
 
 CaseFile = Annotated[Path | None, typer.Argument(metavar="CASE.yaml", help="A case file (docs/case.md).")]
 Messages = Annotated[
@@ -21,6 +22,10 @@ Messages = Annotated[
 Right = Annotated[str | None, typer.Option("--right", metavar="TEXT", help="The right answer to that chat.")]
 Wrong = Annotated[str | None, typer.Option("--wrong", metavar="TEXT", help="The wrong answer to that chat.")]
 Fact = Annotated[str, typer.Option("--fact", metavar="TEXT", help="A text that answers the question, to be added.")]
+TestOut = Annotated[
+    Path | None,
+    typer.Option("--test-out", metavar="FILE", help="Write the test of the finding: a suite (.yaml) or pytest (.py)."),
+]
 Effort = Annotated[Literal["quick", "full"], typer.Option("--effort", help="How much is run.")]
 Limit = Annotated[int, typer.Option("-n", "--limit", min=1, metavar="N", help="Tokens of an answer at most.")]
 
@@ -34,6 +39,7 @@ def why(
     fact: Fact = "",
     effort: Effort = "quick",
     limit: Limit = 32,
+    test_out: TestOut = None,
     *,
     shared: Shared,
 ) -> None:
@@ -52,10 +58,13 @@ def why(
     out = shared.out or (None if shared.json else Path(f"{_file_stem(case, question.id)}.html"))
     form = Form(lambda document, console, lang: render_why(document, console, lang, str(out)), why_page, summary=True)
     form.check(out)
+    check_test(test_out)
     loaded = model_of(shared)
     options = WhyOptions(effort, shared.seed, shared.language, limit, fact, _command(), str(case or messages))
     with Runs(shared.language, shared.quiet) as runs:
         document = explain(loaded, question, options, runs.announce, runs.tell)
+    if test_out is not None:
+        save_test(document, test_out)
     form.deliver(document, shared.language, out, shared.json)
 
 
@@ -71,6 +80,19 @@ def _question(case: Path | None, messages: Path | None, right: str | None, wrong
             return Case.load_messages(messages, right, wrong)
         case _:
             raise UsageError("expected a case file, or --messages with --right", "try: whybox why examples/refund.yaml")
+
+
+def check_test(path: Path | None) -> None:
+    """UsageError for a file that is neither a suite nor pytest."""
+    if path is not None and path.suffix not in (".yaml", ".yml", ".py"):
+        raise UsageError(f"--test-out {path}: expected .yaml for a suite, or .py for pytest, found {path.suffix!r}")
+
+
+def save_test(document: "WhyDocument", path: Path) -> None:
+    """The suite of the finding, or its pytest file."""
+    text = document.regression_test if path.suffix == ".py" else document.regression_suite
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text or "", "utf-8")
 
 
 def _file_stem(case: Path | None, name: str) -> str:

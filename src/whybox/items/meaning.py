@@ -43,6 +43,8 @@ def check(case: CaseText) -> None:
     _check_prompt(case)
     _check_parts(case)
     _check_slots(case)
+    if case.observed is not None and case.answer.got is None:
+        raise FieldFault(("observed",), "answer.got, the output that this speaks of", "none")
     if case.answer.kind != "choice" and case.answer.options is not None:
         raise FieldFault(("answer", "options"), "options only with kind: choice", f"kind: {case.answer.kind}")
 

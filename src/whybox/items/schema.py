@@ -94,6 +94,20 @@ class ContractText(Strict):
     prefix: Answer
 
 
+class ObservedText(Strict):
+    """How `answer.got` came about, as far as it is known: what is stated is compared with the run here.
+
+    weights: sha256 of the file, or its first eight digits at least. ids: those that were sent. stop: ids that end an
+    answer. Sampling settings stand in `decoding`.
+    """
+
+    weights: Annotated[str, Field(pattern=r"^[0-9a-f]{8,64}$")] | None = None
+    ids: Annotated[list[Annotated[int, Field(ge=0)]], Field(max_length=1 << 20)] | None = None
+    stop: list[Annotated[int, Field(ge=0)]] | None = None
+    precision: Text | None = None
+    engine: Text | None = None
+
+
 class CaseText(Strict):
     """A whole case file, as docs/case.md describes it."""
 
@@ -106,3 +120,4 @@ class CaseText(Strict):
     evidence: Annotated[list[Name], BeforeValidator(_as_list)] = Field(default_factory=list)
     decoding: DecodingText = Field(default_factory=DecodingText)
     contract: ContractText | None = None
+    observed: ObservedText | None = None

@@ -14,8 +14,10 @@ from whybox.cause.spans import Stretch
 from whybox.cause.study import GENERATED, Study
 from whybox.cause.trials import Trial
 from whybox.items.case import Case
+from whybox.jobs.observed import checks
 from whybox.jobs.provenance import model_info
 from whybox.jobs.regression import regression_test, source_of
+from whybox.jobs.regression_suite import finding_of, regression_suite
 from whybox.jobs.views import HeatMap, Views, evidence_share
 from whybox.report import document as d
 from whybox.statistics.ranks import NullBand
@@ -64,10 +66,13 @@ def document(study: Study, views: Views, facts: Facts, ruling: Ruling, told: Tol
         agreement_reason=None if agreement else _missing("heads", study, "no evidence, or shares that are all alike"),
         verdict=_verdict(study, ruling, facts, told),
         regression_test=regression_test(study.bench.model.name, told.case.id, source_of(told.case, told.file), ruling),
-        tried=tuple(_tried(study)),
+        regression_suite=regression_suite(
+            study.bench.model.name, study.seed, ruling, finding_of(study, told.case)
+        ).to_yaml(),
+        tried=tuple(_tried(study, facts)),
         pattern=None if isinstance(heat, Unknown) else _map(study, heat),
         pattern_reason=heat.reason if isinstance(heat, Unknown) else None,
-        provenance=_provenance(study, views, told),
+        provenance=_provenance(study, views, facts, told),
     )
 
 
@@ -210,18 +215,8 @@ def _verdict(study: Study, ruling: Ruling, facts: Facts, told: Told) -> d.Verdic
         would_change_my_mind=would_change(ruling, told.lang),
         scope="variants" if ruling.variants else "this-prompt",
         next_step=next_step(ruling, told.lang),
-        checked=tuple(_checked(study, told)),
+        checked=tuple(checks(study, told.case)),
     )
-
-
-def _checked(study: Study, told: Told) -> Iterator[d.Check]:
-    """Line 1 of the tree: what of the observed run is known to be the same. None is named as the reason."""
-    if told.case.got is None:
-        return
-    same = told.case.got.strip() == study.answered.text.strip()
-    yield d.Check(what="text of the answer", state="same" if same else "differs")
-    for what in ("weights digest", "rendered ids", "stop ids", "sampling settings and seed", "precision", "engine"):
-        yield d.Check(what=what, state="unknown")
 
 
 def _cause(leaf: Leaf) -> d.Cause:
@@ -258,8 +253,12 @@ def _shams(change: Try) -> d.Shams | None:
     return None if shams is None else d.Shams(n=shams.n, flipped=shams.flipped, p=shams.p, after=shams.after)
 
 
-def _tried(study: Study) -> Iterator[d.Tried]:
+def _tried(study: Study, facts: Facts) -> Iterator[d.Tried]:
     yield from (_tried_row(trial) for trial in study.trials.values())
+    known = {switch.what for switch in facts.switches}
+    computed = [facts.reference] if facts.reference is not None and facts.reference.what not in known else []
+    for switch in (*computed, *facts.switches):
+        yield d.Tried(what=switch.what, effect=switch.effect, flips=switch.flips, answer=switch.answer)
     base = study.decided.base.reading.ld
     forced = [("the start of the answer", study.start)] if study.start is not None else []
     if study.forced is not None:
@@ -305,17 +304,17 @@ def _missing(stage: str, study: Study, otherwise: str) -> str:
     return otherwise if stage in study.done else "the work was ended before it"
 
 
-def _provenance(study: Study, views: Views, told: Told) -> d.Provenance:
+def _provenance(study: Study, views: Views, facts: Facts, told: Told) -> d.Provenance:
     return d.Provenance(
         command=told.command,
         effort=told.effort,
         runs=study.bench.made.runs,
         versions={"whybox": whybox.__version__, "numpy": np.__version__, "python": platform.python_version()},
-        notes=tuple(_notes(study, views, told)),
+        notes=tuple(_notes(study, views, facts, told)),
     )
 
 
-def _notes(study: Study, views: Views, told: Told) -> Iterator[str]:
+def _notes(study: Study, views: Views, facts: Facts, told: Told) -> Iterator[str]:
     """What a reader must know to trust or repeat the numbers."""
     yield (
         f"noise floor: five times {study.decided.delta:.2g} nats, the largest change of LD over repeats, no-op edits "
@@ -334,9 +333,9 @@ def _notes(study: Study, views: Views, told: Told) -> Iterator[str]:
         yield "the output observed elsewhere differs from the one written here"
     if told.effort == "full":
         yield "full effort runs what quick runs: its further instruments do not exist yet"
+    others = "" if facts.reference is not None else "other engines and precisions, "
     yield (
-        "not run: other engines and precisions, activation patching of readers, mean and resample ablation, gradients, "
-        "minimal sets of heads"
+        f"not run: {others}activation patching of readers, mean and resample ablation, gradients, minimal sets of heads"
     )
     if told.broken_off is not None:
         yield f"the work was ended during “{told.broken_off}”; what follows it was not run"

@@ -4,7 +4,7 @@ import math
 
 from whybox.testing import mechanisms as m
 from whybox.testing.assembly import SCALE
-from whybox.testing.cases import draw, two_documents, two_that_disagree
+from whybox.testing.cases import PLAIN, Scene, draw, two_documents, two_that_disagree
 from whybox.testing.circuit import Circuit, Place
 from whybox.testing.decoys import NONE, Decoys
 from whybox.testing.planted import Expected, Planted, build
@@ -15,53 +15,55 @@ FLAG: Place = (2, 0)
 COPIER: Place = (3, 0)
 WEAK: Place = (3, 1)
 LATE: Place = (4, 0)
-APART = 4  # positions between the values of neighbouring documents
 WEAKLY = 0.3
 
 
-def induction(seed: int = 0, decoys: Decoys = NONE, copier: Place = COPIER) -> Planted:
+def induction(seed: int = 0, decoys: Decoys = NONE, copier: Place = COPIER, scene: Scene = PLAIN) -> Planted:
     """A previous-token head and a copier at any place behind it: right, and nothing else matters."""
     circuit = Circuit(copier[0] + 1, {PREVIOUS: m.previous_token(), copier: m.copier()})
-    case = two_documents("induction", seed, draw("induction", seed))
+    case = two_documents("induction", seed, draw("induction", seed, scene))
     numbers = {"ld": SCALE, "ld_without": 0.0}
     heads = {"previous": PREVIOUS, "copier": copier}
     return Planted("induction", build("induction", seed, circuit, decoys), case, Expected("none", None, numbers), heads)
 
 
-def first_biased(seed: int = 0, decoys: Decoys = NONE, beta: float = 0.25) -> Planted:
+def first_biased(seed: int = 0, decoys: Decoys = NONE, beta: float = 0.25, scene: Scene = PLAIN) -> Planted:
     """Two documents disagree; the copier prefers the first by β per position, the evidence is the second."""
-    return _biased("first_biased", seed, decoys, -beta, evidence=1)
+    return _biased("first_biased", seed, decoys, -beta, scene)
 
 
-def recency_biased(seed: int = 0, decoys: Decoys = NONE, rate: float = 0.25) -> Planted:
+def recency_biased(seed: int = 0, decoys: Decoys = NONE, rate: float = 0.25, scene: Scene = PLAIN) -> Planted:
     """The mirror image: the later document is preferred, the evidence is the first."""
-    return _biased("recency_biased", seed, decoys, rate, evidence=0)
+    return _biased("recency_biased", seed, decoys, rate, scene)
 
 
-def _biased(name: str, seed: int, decoys: Decoys, per_position: float, evidence: int) -> Planted:
+def _biased(name: str, seed: int, decoys: Decoys, per_position: float, scene: Scene) -> Planted:
     copier = m.with_terms(m.copier(), m.slope(per_position))
-    case = two_that_disagree(name, seed, draw(name, seed), evidence)
-    first = 1 / (1 + math.exp(APART * per_position))
-    wrong = first if evidence == 1 else 1 - first
+    drawn = draw(name, seed, scene).at(1 if per_position < 0 else 0)
+    case = two_that_disagree(name, seed, drawn)
+    first = 1 / (1 + math.exp(drawn.apart * per_position))
+    wrong = first if per_position < 0 else 1 - first
     numbers = {"mass_first": first, "ld": SCALE * (1 - 2 * wrong), "ld_cut": SCALE, "ld_moved": SCALE * (2 * wrong - 1)}
     circuit = Circuit(4, {PREVIOUS: m.previous_token(), COPIER: copier})
     heads = {"previous": PREVIOUS, "copier": COPIER}
     return Planted(name, build(name, seed, circuit, decoys), case, Expected("order", None, numbers), heads)
 
 
-def blind_spot(seed: int = 0, decoys: Decoys = NONE) -> Planted:
-    """The copier cannot match the value of the second document, where the evidence stands; a weak reader answers."""
-    drawn = draw("blind_spot", seed)
-    copier = m.with_terms(m.copier(), m.blind_at((drawn.value_position(1),)))
-    circuit = Circuit(4, {PREVIOUS: m.previous_token(), COPIER: copier, WEAK: m.weak_reader(WEAKLY)})
-    case = two_documents("blind_spot", seed, drawn.at(1))
+def blind_spot(seed: int = 0, decoys: Decoys = NONE, weakly: float = WEAKLY, scene: Scene = PLAIN) -> Planted:
+    """The copier cannot match the value at one place, where the evidence stands; a weak reader answers."""
+    drawn = draw("blind_spot", seed, scene).at(1)
+    copier = m.with_terms(m.copier(), m.blind_at((drawn.value_position(drawn.place),)))
+    circuit = Circuit(4, {PREVIOUS: m.previous_token(), COPIER: copier, WEAK: m.weak_reader(weakly)})
+    case = two_documents("blind_spot", seed, drawn)
     heads = {"previous": PREVIOUS, "copier": COPIER, "weak reader": WEAK}
-    expected = Expected("order", None, _weakly() | {"ld_moved": SCALE * (1 - WEAKLY)})
+    spread = weakly / (drawn.documents - 1)
+    expected = Expected("order", None, _weakly(spread) | {"ld_moved": SCALE * (1 - spread)})
     return Planted("blind_spot", build("blind_spot", seed, circuit, decoys), case, expected, heads)
 
 
-def not_looking(seed: int = 0, decoys: Decoys = NONE) -> Planted:
+def not_looking(seed: int = 0, decoys: Decoys = NONE, weakly: float = WEAKLY, scene: Scene = PLAIN) -> Planted:
     """As soon as there is a second document the copier does not look at its match; a weak reader answers."""
+    drawn = draw("not_looking", seed, scene)
     copier = m.with_terms(m.copier(), m.penalty_when("second document"))
     heads = {"previous": PREVIOUS, "note": NOTE, "flag": FLAG, "copier": COPIER, "weak reader": WEAK}
     planted = {
@@ -69,21 +71,25 @@ def not_looking(seed: int = 0, decoys: Decoys = NONE) -> Planted:
         NOTE: m.second_document_note(),
         FLAG: m.second_document_flag(),
         COPIER: copier,
-        WEAK: m.weak_reader(WEAKLY),
+        WEAK: m.weak_reader(weakly),
     }
-    case = two_documents("not_looking", seed, draw("not_looking", seed))
-    expected = Expected("context-use", "not-looked-at", _weakly())
+    case = two_documents("not_looking", seed, drawn)
+    expected = Expected("context-use", "not-looked-at", _weakly(weakly / (drawn.documents - 1)))
     return Planted("not_looking", build("not_looking", seed, Circuit(4, planted), decoys), case, expected, heads)
 
 
-def _weakly() -> dict[str, float]:
-    """LD as it stands, with the evidence alone, and with the copier's own edge lifted back by its penalty."""
-    return {"ld": -SCALE * WEAKLY, "ld_alone": SCALE, "ld_boosted": SCALE * (1 - WEAKLY)}
+def _weakly(weakly: float) -> dict[str, float]:
+    """LD as it stands, with the evidence alone, and with the copier's own edge lifted back by its penalty.
+
+    weakly: what the weak reader gives to the competitor, one of the documents between which it divides its weight.
+    """
+    return {"ld": -SCALE * weakly, "ld_alone": SCALE, "ld_boosted": SCALE * (1 - weakly)}
 
 
-def suppressed(seed: int = 0, decoys: Decoys = NONE) -> Planted:
-    """The copier reads the evidence in full; beside a second document a late head takes 1.5 times that away."""
-    late = m.with_terms(m.copier(-1.5), m.penalty_unless("second document"))
+def suppressed(seed: int = 0, decoys: Decoys = NONE, times: float = 1.5, scene: Scene = PLAIN) -> Planted:
+    """The copier reads the evidence in full; beside a second document a late head takes more than that away."""
+    drawn = draw("suppressed", seed, scene)
+    late = m.with_terms(m.copier(-times), m.penalty_unless("second document"))
     heads = {
         "previous": PREVIOUS,
         "note": NOTE,
@@ -100,11 +106,12 @@ def suppressed(seed: int = 0, decoys: Decoys = NONE) -> Planted:
         WEAK: m.weak_reader(WEAKLY),
         LATE: late,
     }
-    case = two_documents("suppressed", seed, draw("suppressed", seed))
+    case = two_documents("suppressed", seed, drawn)
+    spread = WEAKLY / (drawn.documents - 1)
     numbers = {
-        "ld": SCALE * (1 - 1.5 - WEAKLY),
+        "ld": SCALE * (1 - times - spread),
         "ld_alone": SCALE,
-        "ld_without_suppressor": SCALE * (1 - WEAKLY),
+        "ld_without_suppressor": SCALE * (1 - spread),
         "mass_on_evidence": 1.0,
     }
     expected = Expected("context-use", "looked-at-not-used", numbers)

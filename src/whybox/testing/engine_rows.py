@@ -8,7 +8,7 @@ from whybox.items import Case
 from whybox.testing import faults
 from whybox.testing import mechanisms as m
 from whybox.testing.assembly import SCALE
-from whybox.testing.cases import DOCUMENT, Draw, against_one_value, beside_other, draw
+from whybox.testing.cases import DOCUMENT, PLAIN, Draw, Part, Scene, against_one_value, beside_other, draw
 from whybox.testing.circuit import Circuit, Head, Place, Write
 from whybox.testing.decoys import NONE, Decoys
 from whybox.testing.faults import Fault
@@ -23,26 +23,27 @@ GUESS: Place = (1, 0)
 GUESSED = 0.3
 _GUESS_WINS = {"ld": -SCALE * GUESSED, "ld_sound": SCALE * (1 - GUESSED)}
 
-Part = dict[str, str]
+
+def engine_fault(kind: str, seed: int = 0, decoys: Decoys = NONE, scene: Scene = PLAIN) -> Planted:
+    """A model on which this fault turns a right answer into a wrong one. `kind`: a key of `KINDS`.
+
+    Distractors stand only where they leave the mechanism as it is.
+    """
+    return KINDS[kind](seed, decoys, scene)
 
 
-def engine_fault(kind: str, seed: int = 0, decoys: Decoys = NONE) -> Planted:
-    """A model on which this fault turns a right answer into a wrong one. `kind`: a key of `KINDS`."""
-    return KINDS[kind](seed, decoys)
-
-
-def mask_after_softmax(seed: int, decoys: Decoys) -> Planted:
+def mask_after_softmax(seed: int, decoys: Decoys, scene: Scene) -> Planted:
     """The previous-token head would rather look ahead; only a mask before the softmax keeps its weight behind it."""
-    drawn = draw("engine_fault.mask", seed)
+    drawn = draw("engine_fault.mask", seed, scene)
     wrong = drawn.values[-1]
     heads = {PREVIOUS: m.previous_token(ahead=100.0), COPIER: m.copier(), GUESS: m.constant_writer(wrong, GUESSED)}
     case = beside_other("engine_fault.mask", seed, drawn, wrong)
     return _planted(faults.MASK_AFTER_SOFTMAX, seed, decoys, Circuit(3, heads), case, _GUESS_WINS)
 
 
-def no_score_scale(seed: int, decoys: Decoys, beta: float = 0.05) -> Planted:
+def no_score_scale(seed: int, decoys: Decoys, scene: Scene, beta: float = 0.05) -> Planted:
     """Two later documents outvote a first one that is a little brighter; without 1/√d the brightest takes all."""
-    drawn = draw("engine_fault.scale", seed)
+    drawn = draw("engine_fault.scale", seed, replace(scene, distractors=0))
     wrong = drawn.values[-1]
     copier = m.with_terms(m.copier(), m.slope(-beta))
     parts = [drawn.document(0, drawn.entity, wrong), *(drawn.document(i, drawn.entity, "{right}") for i in (1, 2))]
@@ -58,9 +59,9 @@ def _outvoted(beta: float) -> float:
     return SCALE * (later - 1) / (later + 1)
 
 
-def cache_slot(seed: int, decoys: Decoys) -> Planted:
+def cache_slot(seed: int, decoys: Decoys, scene: Scene) -> Planted:
     """The answer opens with `Answer:`, whose row must find the token before it in the cache."""
-    drawn = draw("engine_fault.cache", seed)
+    drawn = draw("engine_fault.cache", seed, scene)
     wrong = drawn.values[-1]
     heads = {
         PREVIOUS: m.previous_token(),
@@ -73,23 +74,23 @@ def cache_slot(seed: int, decoys: Decoys) -> Planted:
     return _planted(faults.CACHE_SLOT, seed, decoys, circuit, case, _GUESS_WINS)
 
 
-def window_off_by_one(seed: int, decoys: Decoys, beta: float = 1.0) -> Planted:
+def window_off_by_one(seed: int, decoys: Decoys, scene: Scene, beta: float = 1.0) -> Planted:
     """The wrong document's value would win, but lies one token outside the copier's window."""
-    drawn = draw("engine_fault.window", seed)
+    drawn = draw("engine_fault.window", seed, replace(scene, distractors=0))
     wrong = drawn.values[-1]
     copier = m.with_terms(m.copier(), m.slope(-beta))
     parts = [drawn.document(0, drawn.entity, wrong), drawn.document(1, drawn.entity, "{right}")]
     case = _case("engine_fault.window", seed, drawn, parts, wrong, ["doc2"])
-    last = 2 * DOCUMENT + len(drawn.question()["text"].split())
+    last = drawn.value_position(1) + 1 + len(drawn.question()["text"].split())
     windows = {COPIER[0]: last - drawn.value_position(0)}
     circuit = Circuit(3, {PREVIOUS: m.previous_token(), COPIER: copier}, windows=windows)
     numbers = {"ld": -SCALE * math.tanh(DOCUMENT * beta / 2), "ld_sound": SCALE}
     return _planted(faults.WINDOW_OFF_BY_ONE, seed, decoys, circuit, case, numbers)
 
 
-def kv_heads_tiled(seed: int, decoys: Decoys) -> Planted:
+def kv_heads_tiled(seed: int, decoys: Decoys, scene: Scene) -> Planted:
     """Two query heads share a key/value head; the next one holds the same keys, and one wrong value for all."""
-    drawn = draw("engine_fault.tiled", seed)
+    drawn = draw("engine_fault.tiled", seed, scene)
     wrong = VALUES[0]
     copier, heads = (2, 1), {PREVIOUS: m.previous_token(), (2, 1): m.copier(), (2, 2): _silent_twin(wrong)}
     case = beside_other("engine_fault.tiled", seed, drawn, wrong)
@@ -122,10 +123,10 @@ def _planted(
 
 
 def _case(row: str, seed: int, drawn: Draw, documents: Sequence[Part], wrong: str, evidence: list[str]) -> Case:
-    return against_one_value(row, seed, drawn, [*documents, drawn.question()], wrong, evidence=evidence)
+    return against_one_value(row, seed, drawn, [*drawn.opening, *documents, drawn.question()], wrong, evidence=evidence)
 
 
-KINDS: dict[str, Callable[[int, Decoys], Planted]] = {
+KINDS: dict[str, Callable[[int, Decoys, Scene], Planted]] = {
     faults.MASK_AFTER_SOFTMAX.name: mask_after_softmax,
     faults.NO_SCORE_SCALE.name: no_score_scale,
     faults.CACHE_SLOT.name: cache_slot,

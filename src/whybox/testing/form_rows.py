@@ -8,7 +8,7 @@ import numpy as np
 
 from whybox.testing import mechanisms as m
 from whybox.testing.assembly import SCALE
-from whybox.testing.cases import Draw, beside_other, draw, two_documents
+from whybox.testing.cases import PLAIN, Draw, Scene, beside_other, draw, two_documents
 from whybox.testing.circuit import Circuit, Head, Place, Write
 from whybox.testing.decoys import NONE, Decoys
 from whybox.testing.planted import Expected, Planted, build
@@ -22,20 +22,20 @@ FORM: Place = (3, 0)
 TIE = 0.5
 
 
-def near_tie(seed: int = 0, decoys: Decoys = NONE) -> Planted:
+def near_tie(seed: int = 0, decoys: Decoys = NONE, tie: float = TIE, scene: Scene = PLAIN) -> Planted:
     """Two writers copy the value and, 0.5 nats behind, always the same other one; T = 1 and a seed that draws it.
 
     Either writer alone gives the same order at half the distance, so that nothing but the decoding is to blame. The
     other value has the lowest id of all values: every draw below its share picks it.
     """
-    drawn = draw("near_tie", seed)
+    drawn = draw("near_tie", seed, scene)
     wrong = VALUES[0]
-    writer = _two_values(0.5, 0.5 - TIE / SCALE / 2)
+    writer = _two_values(0.5, 0.5 - tie / SCALE / 2)
     circuit = Circuit(3, {PREVIOUS: m.previous_token(), COPIER: writer, SECOND: writer})
     decoding = {"temperature": 1, "seed": next(_seeds_that_draw(drawn)), "max_tokens": 6}
     case = beside_other("near_tie", seed, drawn, wrong, decoding=decoding)
-    share = 1 / (1 + math.exp(TIE))
-    expected = Expected("decoding", None, {"ld": TIE, "ld_half": TIE / 2, "probability_wrong": share})
+    share = 1 / (1 + math.exp(tie))
+    expected = Expected("decoding", None, {"ld": tie, "ld_half": tie / 2, "probability_wrong": share})
     heads = {"previous": PREVIOUS, "copier": COPIER, "second copier": SECOND}
     return Planted("near_tie", build("near_tie", seed, circuit, decoys), case, expected, heads)
 
@@ -52,18 +52,20 @@ def _seeds_that_draw(drawn: Draw) -> Iterator[int]:
     return (seed for seed in count(start) if 0.05 < np.random.default_rng(seed).random() < 0.3)
 
 
-def format_derailer(seed: int = 0, decoys: Decoys = NONE) -> Planted:
+def format_derailer(seed: int = 0, decoys: Decoys = NONE, loud: float = 2.0, scene: Scene = PLAIN) -> Planted:
     """A late head looks at JSON and writes a brace, twice as loudly as the answer, and again behind every brace."""
     heads = {"previous": PREVIOUS, "copier": COPIER, "carrying copier": SECOND, "form": FORM}
     planted = {
         PREVIOUS: m.previous_token(),
         COPIER: m.copier(),
         SECOND: m.carrying_copier(),
-        FORM: m.brace_writer(2.0),
+        FORM: m.brace_writer(loud),
     }
-    drawn = draw("format_derailer", seed)
+    drawn = draw("format_derailer", seed, scene)
     fields = {"contract": {"prefix": ANSWER}, "decoding": {"max_tokens": 8}}
     case = two_documents("format_derailer", seed, drawn, mark=JSON, **fields)
-    expected = Expected("format", None, {"ld": SCALE, "brace": 2 * SCALE, "ld_forced": SCALE, "ld_without_form": SCALE})
+    expected = Expected(
+        "format", None, {"ld": SCALE, "brace": loud * SCALE, "ld_forced": SCALE, "ld_without_form": SCALE}
+    )
     model = build("format_derailer", seed, Circuit(4, planted), decoys)
     return Planted("format_derailer", model, case, expected, heads)

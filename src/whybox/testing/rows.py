@@ -10,6 +10,7 @@ from whybox.testing.form_rows import format_derailer, near_tie
 from whybox.testing.knowledge_rows import beyond, memoriser, missing_fact, mixed
 from whybox.testing.pair_rows import backup, cancel, redundant_or, sink
 from whybox.testing.planted import Planted
+from whybox.testing.trap_rows import hanging
 
 Row = Callable[[int, Decoys], Planted]
 
@@ -31,4 +32,5 @@ ROWS: dict[str, Row] = {
     **{f"engine_fault.{kind}": partial(engine_fault, kind) for kind in KINDS},
     "mixed": mixed,
     "beyond": beyond,
+    "hanging": hanging,
 }

@@ -25,6 +25,7 @@ class Try:
     """One change and what it did to the failing prompt.
 
     flips: the answer written anew is right and its own LD exceeds 5δ. effect: LD on the base's path against the base.
+    answer: the one written anew; asserts: whether it asserts one of the known ones. None where that was not kept.
     after, own: LD on the base's path and on the path of the answer written anew.
     shams, repeats: None where they were not run; on the failing variants the case itself counts.
     touches: the edges, parts and writers that the change needs, for comparing changes.
@@ -41,6 +42,8 @@ class Try:
     shams: ShamRun | None = None
     repeats: Rate | None = None
     effects: tuple[float, ...] = ()
+    asserts: bool | None = None
+    answer: str | None = None
 
 
 @dataclass(frozen=True)
@@ -52,12 +55,30 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class Parting:
+    """Where two runs of the same ids part. error: over the rms of the site."""
+
+    site: str
+    layer: int | None
+    position: int
+    error: float
+
+
+@dataclass(frozen=True)
 class Facts:
     """Everything read from the runs. None, or an empty tuple, stands for what was not run.
 
     own_ld: LD at the decision of the model's own path (`own` tells whether that path exists). legal: whether the answer
     asserts anything. got_wrong: whether the output observed elsewhere was wrong. lenient: the answer is right once the
     contract's form is not insisted on. start_ld: LD before the first token of the answer.
+
+    reference: the same ids on the reference engine; switches: ways of computing them in which the answer is right;
+    divergence: where the two runs part. pinned: the ids that were meant, in place of those that were sent. readers:
+    heads that read the evidence, patched from the run with the evidence alone. total_in_null: hiding the evidence from
+    all later positions moves the metric no more than its null. longer: an answer that was cut by its limit (which the
+    case states or not), written on. stated: some part of the prompt states the right answer as the scorer reads it;
+    evidence_states: a part of the evidence does. form_writers: heads or MLPs that write the illegal form, taken out.
+    follows_change: with another value in the evidence the answer moves to that value.
     """
 
     right: bool
@@ -65,10 +86,19 @@ class Facts:
     own: bool
     own_ld: float
     legal: bool
+    longer: Try | None = None
+    limit_stated: bool = False
+    stated: bool = False
+    evidence_states: bool | None = None
     stated_decoding: bool = False
     got_wrong: bool | None = None
+    reference: Try | None = None
+    switches: tuple[Try, ...] = ()
+    divergence: Parting | None = None
+    pinned: Try | None = None
     lenient: Try | None = None
     contract: Try | None = None
+    form_writers: tuple[Try, ...] = ()
     start_ld: float | None = None
     greedy: Try | None = None
     forced: tuple[str, float] | None = None
@@ -80,7 +110,10 @@ class Facts:
     cuts: tuple[Try, ...] = ()
     closed: Try | None = None
     closed_same_wrong: bool | None = None
+    follows_change: bool | None = None
     suppressors: tuple[Try, ...] = ()
+    readers: tuple[Try, ...] | None = None
+    total_in_null: bool | None = None
     writers: tuple[Try, ...] = ()
     pairs: tuple[Pair, ...] = ()
     lift: float | None = None

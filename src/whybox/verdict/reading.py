@@ -1,17 +1,33 @@
 """From a study to the facts that the tree reads: trials become tries, and nothing is added."""
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
 from whybox.cause.decision import Reading
 from whybox.cause.effects import SegmentEffects, Unknown
+from whybox.cause.parts import states
 from whybox.cause.study import Study, closed_same_wrong
 from whybox.cause.trials import Trial
+from whybox.compare.divergence import Divergence
+from whybox.compare.switches import Compared, Switched
 from whybox.statistics.intervals import Rate
 from whybox.statistics.ranks import NullBand
-from whybox.verdict.facts import Facts, Pair, ShamRun, Try
+from whybox.verdict.facts import Facts, Pair, Parting, ShamRun, Try
 from whybox.verdict.tree import ALPHA
 
 
-def facts_of(study: Study, got_wrong: bool | None, lift: float | None) -> Facts:
-    """Everything that a study knows. got_wrong: how the output observed elsewhere is scored, None without one."""
+def facts_of(
+    study: Study,
+    got_wrong: bool | None,
+    lift: float | None,
+    otherwise: Compared | None = None,
+    repeats: tuple[bool, ...] | None = None,
+) -> Facts:
+    """Everything that a study knows. got_wrong: how the output observed elsewhere is scored, None without one.
+
+    otherwise: the same prompt on the reference engine, None where it was not asked. repeats: whether the first switch
+    that flips here flips each variant that fails alike.
+    """
     own, setting = study.answered, study.decided
     return Facts(
         right=own.score.right and not _breaks_contract(study),
@@ -19,8 +35,14 @@ def facts_of(study: Study, got_wrong: bool | None, lift: float | None) -> Facts:
         own=own.decision.kind == "own",
         own_ld=own.reading.ld,
         legal=own.score.outcome not in ("invalid", "error"),
+        stated=_states(study, [part.name for part in study.asked.case.parts]),
+        evidence_states=_states(study, study.roles.evidence) if study.roles.evidence else None,
+        limit_stated=study.asked.case.decoding.max_tokens is not None,
         stated_decoding=not study.asked.settings.greedy,
         got_wrong=got_wrong,
+        reference=None if otherwise is None else as_switch(otherwise.reference, setting.base.reading.ld),
+        switches=() if otherwise is None else tuple(_switches(study, otherwise, repeats)),
+        divergence=None if otherwise is None or otherwise.first is None else _parting(otherwise.first),
         lenient=_lenient(study),
         contract=_try(study, "contract"),
         start_ld=None if study.start is None else study.start.ld,
@@ -60,6 +82,30 @@ def as_try(trial: Trial) -> Try:
     )
 
 
+def _switches(study: Study, otherwise: Compared, repeats: tuple[bool, ...] | None) -> Iterator[Try]:
+    for number, switch in enumerate(otherwise.flipping):
+        found = as_switch(switch, study.decided.base.reading.ld)
+        yield found if number or repeats is None else replace(found, repeats=Rate(1 + sum(repeats), 1 + len(repeats)))
+
+
+def as_switch(switch: Switched, base: float) -> Try:
+    """The same ids computed otherwise, as a change."""
+    return Try(
+        what=switch.name,
+        flips=switch.flips,
+        touches=frozenset({switch.name}),
+        effect=switch.after - base,
+        after=switch.after,
+        own=switch.own,
+        asserts=switch.asserts,
+        answer=switch.answer,
+    )
+
+
+def _parting(first: Divergence) -> Parting:
+    return Parting(first.site, first.layer, first.position, first.error)
+
+
 def is_support(found: SegmentEffects, delta: float) -> bool:
     """Whether cutting a part lowers the metric beyond the floor and beyond its null."""
     direct, null = found.direct, found.null
@@ -87,6 +133,14 @@ def _lenient(study: Study) -> Try | None:
     if not (read.right and (_breaks_contract(study) or answered.score.outcome == "invalid")):
         return None
     return Try("lenient parse", True, touches=frozenset({"parse"}), effect=0.0, after=study.answered.reading.ld)
+
+
+def _states(study: Study, names: Sequence[str]) -> bool:
+    """Whether one of the parts states the right answer, as the scorer reads it. A choice's letter stands in none."""
+    case = study.asked.case
+    if case.kind == "choice":
+        return bool(study.roles.evidence)
+    return any(states(case, case.part(name).text) for name in names)
 
 
 def _ignores_evidence(study: Study) -> bool | None:

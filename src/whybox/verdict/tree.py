@@ -27,6 +27,7 @@ class Lack(StrEnum):
     VARIANTS = "variants"
     NO_EDGE = "no-edge"
     NOT_CONTAINED = "not-contained"
+    FOLLOWS = "follows"
 
 
 class Remark(StrEnum):
@@ -36,8 +37,12 @@ class Remark(StrEnum):
     MECHANISM_NOT_SHOWN = "mechanism-not-shown"
     LIFT_NOT_LOW = "lift-not-low"
     LIFT_LOW = "lift-low"
+    TOTAL_NOT_NULL = "total-not-null"
     ZERO_ONLY = "zero-only"
     NO_EVIDENCE_NAMED = "no-evidence-named"
+    STATED_UNNAMED = "stated-unnamed"
+    EVIDENCE_SILENT = "evidence-silent"
+    CUT_SHORT = "cut-short"
     READERS_NOT_RUN = "readers-not-run"
     CUT_FLIPS = "cut-flips"
     NOT_ON_EVIDENCE = "not-on-evidence"
@@ -71,7 +76,12 @@ def rule(facts: Facts) -> Ruling:
     if facts.right:
         warning = (Remark.NOT_ON_EVIDENCE,) if facts.ignores_evidence else ()
         return Ruling((Leaf("none", None, about=facts.rests_on),), (), warning, variants=False)
-    leaves = list(_leaves(facts))
+    before = [*_computing(facts), *_decoding(facts)]
+    if named := [leaf for leaf in before if not leaf.lacks]:
+        return Ruling(tuple(named[:1]), (), tuple(_remarks(facts, named[:1])), _speaks_of_variants(named[0]))
+    if _cut_short(facts):
+        return _undetermined(facts, None, ())
+    leaves = [*before, *_leaves(facts)]
     named = _contained([leaf for leaf in leaves if not leaf.lacks])
     candidates = tuple(leaf for leaf in leaves if leaf.lacks and leaf.undone_by and leaf.undone_by.flips)
     if not named:
@@ -87,18 +97,28 @@ def _undetermined(facts: Facts, detail: str | None, candidates: tuple[Leaf, ...]
     return Ruling((Leaf("not-determined", detail),), candidates, tuple(_remarks(facts, [])), variants=False)
 
 
+def _computing(facts: Facts) -> Iterator[Leaf]:
+    """Line 2: the same ids computed otherwise, or the ids that were meant, give the right answer. It comes before all
+    else: what a faulty computation does with other prompts says nothing about the model.
+    """
+    if facts.switches:
+        yield _leaf("implementation", None, facts.switches[0], lacking_variants(facts.switches[0]))
+    if facts.pinned is not None:
+        yield _leaf("template", None, facts.pinned, lacking_variants(facts.pinned))
+
+
 def _leaves(facts: Facts) -> Iterator[Leaf]:
     """Every leaf whose change was run, named or lacking."""
     yield from _form(facts)
-    yield from _decoding(facts)
-    if facts.fact is not None and not facts.evidence:
+    if facts.fact is not None and not facts.evidence and not facts.stated:
         yield _leaf("knowledge", "missing", facts.fact, lacking_variants(facts.fact))
     if facts.alone is None:
         return
     if facts.alone.flips:
         yield from _order(facts) if any(order.flips for order in facts.orders) else _context_use(facts)
     elif facts.closed_same_wrong:
-        yield from (_leaf("knowledge", "overruled", writer, lacking(writer)) for writer in facts.writers)
+        follows = (Lack.FOLLOWS,) if facts.follows_change else ()
+        yield from (_leaf("knowledge", "overruled", writer, (*lacking(writer), *follows)) for writer in facts.writers)
 
 
 def _form(facts: Facts) -> Iterator[Leaf]:
@@ -113,12 +133,25 @@ def _form(facts: Facts) -> Iterator[Leaf]:
         elif facts.start_ld is not None and facts.start_ld > facts.floor:
             choice = Try(CHOICE, True, touches=frozenset({"choice"}), after=facts.start_ld, own=facts.start_ld)
             yield _leaf("format", None, choice, ())
+        else:
+            yield from (_leaf("format", None, writer, lacking(writer)) for writer in facts.form_writers)
+
+
+def _cut_short(facts: Facts) -> bool:
+    """Cut by its limit before it asserted anything, an answer is neither wrong nor illegal: there is none yet."""
+    return facts.longer is not None and facts.longer.asserts is True
 
 
 def _decoding(facts: Facts) -> Iterator[Leaf]:
-    """Line 3: the right answer led on the model's own path and the stated decoding did not write it."""
+    """Line 3: the right answer led on the model's own path and the stated decoding did not write it.
+
+    It comes before the lines below: a draw that went wrong goes right under any change that makes it anew, and where
+    the right answer leads there is nothing else to explain.
+    """
     if facts.greedy is not None and facts.own and facts.own_ld > facts.floor:
         yield _leaf("decoding", None, facts.greedy, lacking_variants(facts.greedy))
+    if facts.longer is not None and facts.longer.flips and facts.limit_stated:
+        yield _leaf("decoding", None, facts.longer, lacking_variants(facts.longer))
 
 
 def _order(facts: Facts) -> Iterator[Leaf]:
@@ -134,13 +167,23 @@ def _order(facts: Facts) -> Iterator[Leaf]:
 
 
 def _context_use(facts: Facts) -> Iterator[Leaf]:
-    """Line 5, evidence alone right and no order: the boost tells not looked at from looked at and not used."""
+    """Line 5, evidence alone right and no order: the boost tells not looked at from looked at and not used.
+
+    The latter shows in readers patched from the run with the evidence alone, or in a suppressor taken out.
+    """
     if facts.boost is not None and facts.boost.flips:
         yield _leaf("context-use", "not-looked-at", facts.boost, lacking(facts.boost))
     elif facts.boost is not None:
-        for head in facts.suppressors:
-            leaf = _leaf("context-use", "looked-at-not-used", head, lacking(head))
-            yield replace(leaf, about=facts.evidence)
+        found = [
+            _leaf("context-use", "looked-at-not-used", change, lacking(change))
+            for change in (*facts.suppressors, *(facts.readers or ()))
+        ]
+        yield from (replace(leaf, about=facts.evidence) for leaf in _best(found))
+
+
+def _best(leaves: Sequence[Leaf]) -> list[Leaf]:
+    """Several proofs of one cause are one cause: the first that lacks nothing, else all with what they lack."""
+    return [leaf for leaf in leaves if not leaf.lacks][:1] or list(leaves)
 
 
 def _edges(facts: Facts) -> tuple[Try, ...]:
@@ -210,7 +253,9 @@ def _why_not(facts: Facts) -> str | None:
     if forced_right and (near_tie or not facts.own):
         return "path-dependent"
     tried = (facts.alone, facts.boost, facts.closed, *facts.orders, *facts.cuts, *facts.writers)
-    if facts.alone is not None and not facts.alone.flips and not any(one is not None and one.flips for one in tried):
+    if facts.alone is None or facts.alone.flips or facts.evidence_states is False:
+        return None
+    if not any(one is not None and one.flips for one in tried):
         return "beyond-the-model"
     return None
 
@@ -219,17 +264,24 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
     if facts.forced is not None and facts.forced[1] > facts.floor and facts.own and facts.own_ld < -facts.floor:
         yield Remark.PATH_DEPENDENT
     if not facts.evidence and not facts.right:
-        yield Remark.NO_EVIDENCE_NAMED
+        yield Remark.STATED_UNNAMED if facts.stated else Remark.NO_EVIDENCE_NAMED
+    if facts.evidence_states is False and not facts.right:
+        yield Remark.EVIDENCE_SILENT
+    if _cut_short(facts):
+        yield Remark.CUT_SHORT
     codes = [(leaf.code, leaf.detail) for leaf in named]
     if ("order", None) in codes and not any(edge.flips for edge in _edges(facts)):
         yield Remark.MECHANISM_NOT_SHOWN
     if ("context-use", "not-looked-at") in codes and facts.lift is not None and facts.lift >= 1:
         yield Remark.LIFT_NOT_LOW
-    if ("context-use", "looked-at-not-used") in codes and facts.lift is not None and facts.lift < 1:
-        yield Remark.LIFT_LOW
-    if any(detail in ("overruled", "looked-at-not-used") or code == "joint" for code, detail in codes):
+    if ("context-use", "looked-at-not-used") in codes:
+        if facts.lift is not None and facts.lift < 1:
+            yield Remark.LIFT_LOW
+        if facts.total_in_null is False:
+            yield Remark.TOTAL_NOT_NULL
+    if any(" set to zero" in leaf.undone_by.what for leaf in named if leaf.undone_by is not None):
         yield Remark.ZERO_ONLY
-    if not named and facts.alone is not None and facts.alone.flips:
+    if not named and facts.alone is not None and facts.alone.flips and facts.readers is None:
         yield Remark.READERS_NOT_RUN
     if not named and any(cut.flips for cut in facts.cuts):
         yield Remark.CUT_FLIPS

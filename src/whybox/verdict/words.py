@@ -36,8 +36,16 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "nothing-flips": ("No single change that was run turns the answer right with its controls in order", "已做的任何单一改动都未能在对照成立的前提下使答案正确"),
     "decoding": ("On the model's own path the right answer leads{ld}, yet another was written", "在模型自己的路径上正确答案领先{ld}，写出的却是另一个"),
+    "limit": ("The stated limit of tokens ends the answer before it is given", "所述的 token 上限在给出答案之前就截断了输出"),
     "format.lenient": ("The answer is right once the required form is set aside", "不计格式要求，答案是正确的"),
     "format.prefix": ("The free answer holds no legal answer", "自由作答中没有合法答案"),
+    "implementation": ("The same ids, computed otherwise, give the right answer", "同样的 id，换一种计算方式，就得到正确答案"),
+    "switches": ("each of these does it alone: {names}", "以下每一项单独都能做到：{names}"),
+    "divergence": (
+        "the two runs part first at {where}, position {position}, by {error} of what is usual there (rms)",
+        "两次运行最先在 {where}、位置 {position} 处分开，相差为该处均方根的 {error} 倍",
+    ),
+    "template": ("With the ids that were meant the answer is right", "换成本来想发送的 id，答案就正确"),
     "missing": ("No evidence is given; with the fact added the answer is right", "没有给出证据；补上事实后答案正确"),
     "candidate": ("Candidate {code}: {lacks}", "候选 {code}：{lacks}"),
     "change.leaf": (
@@ -63,6 +71,10 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "尽管按长度算它所得的注意力并不低",
     ),
     Remark.LIFT_LOW: ("although its share is low for its length", "尽管按长度算它所得的注意力偏低"),
+    Remark.TOTAL_NOT_NULL: (
+        "although hiding the evidence from every later position moves the metric beyond its null",
+        "尽管对之后所有位置隐藏证据会使指标变化超出零分布",
+    ),
     Remark.ZERO_ONLY: (
         "the removal is a zero ablation, which is off-distribution; mean and resample ablation were not run",
         "该移除是置零消融，偏离了正常分布；没有做均值与重采样消融",
@@ -70,6 +82,19 @@ REMARKS: dict[Remark, tuple[str, str]] = {
     Remark.NO_EVIDENCE_NAMED: (
         "the case names no evidence, so evidence alone, other orders and boosting were not run",
         "用例没有指明证据，因此没有做只留证据、换顺序与增强的实验",
+    ),
+    Remark.STATED_UNNAMED: (
+        "the prompt states the right answer, but the case names no evidence: name that part, so that evidence alone, other "
+        "orders and boosting can be run",
+        "提示中已有正确答案，但用例没有指明证据：请指明该部分，才能做只留证据、换顺序与增强的实验",
+    ),
+    Remark.EVIDENCE_SILENT: (
+        "no part named as evidence states the right answer as the scorer reads it: check `evidence` first",
+        "被指为证据的部分都没有（按评分器的读法）给出正确答案：请先检查 `evidence`",
+    ),
+    Remark.CUT_SHORT: (
+        "the answer was cut by its limit of tokens before it said anything; written on, it does: raise the limit",
+        "答案在说出任何结果之前就被 token 上限截断；继续写下去就会有：请提高上限",
     ),
     Remark.READERS_NOT_RUN: (
         "whether the evidence was looked at but not used is open: no single head whose removal helps was found, and patching of "
@@ -90,6 +115,7 @@ LACKS: dict[Lack, tuple[str, str]] = {
     Lack.SHAMS_FLIP: ("shams turn the answer right as well", "对照也使答案正确"),
     Lack.VARIANTS: ("it fails in too many variants", "在太多变体中不成立"),
     Lack.NO_EDGE: ("moving a part does it, no edge does, and too few variants confirm it", "移动能做到，但没有边能做到，且变体不足以证实"),
+    Lack.FOLLOWS: ("with another value in the evidence the answer moves to it", "证据中的数值一变，答案就随之改变"),
     Lack.NOT_CONTAINED: ("a smaller change does the same", "更小的改动同样有效"),
 }  # fmt: skip
 
@@ -99,6 +125,8 @@ NEXT: dict[str, tuple[str, str]] = {
     "knowledge": ("Test the conflict in both directions: context right and memory wrong, and the reverse.", "两个方向都测：上下文对而记忆错，以及反过来。"),
     "decoding": ("Decode greedily, or choose by first-token probability.", "用贪心解码，或按首 token 概率选择。"),
     "format": ("State the answer prefix in the prompt, or force it.", "在提示中写明答案前缀，或强制该前缀。"),
+    "implementation": ("Compare both ways of computing on the same ids, and report the first site at which they part.", "在同样的 id 上比较两种计算方式，并报告最先分开的位置。"),
+    "template": ("Pin the ids, and compare the rendered text of both sides.", "固定 id，并比较两侧渲染后的文本。"),
     "joint": ("Keep a test for each of the two causes.", "为两个原因各保留一个测试。"),
     "none": ("Keep it as a regression test.", "作为回归测试保留。"),
     "not-determined": ("Keep the bare case as a known failure; see everything that was tried below.", "把原用例作为已知失败保留；已做的全部尝试见下。"),
@@ -144,12 +172,32 @@ def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
             yield from _proof(leaf, facts, lang)
         case "knowledge", _:
             yield _say("missing", lang)
+        case "implementation", _:
+            yield _say("implementation", lang)
+            yield _joined(list(_switched(facts, lang)), lang)
+        case "template", _:
+            yield _say("template", lang)
+            yield from _proof(leaf, facts, lang)
         case "decoding", _:
-            yield _say("decoding", lang, ld=_ld(facts.own_ld, lang))
+            if leaf.undone_by is facts.longer:
+                yield _say("limit", lang)
+            else:
+                yield _say("decoding", lang, ld=_ld(facts.own_ld, lang))
             yield from _proof(leaf, facts, lang)
         case "format", _:
             yield _say("format.lenient" if facts.lenient is not None else "format.prefix", lang)
             yield from _proof(leaf, facts, lang) if facts.lenient is None else ()
+
+
+def _switched(facts: Facts, lang: Lang) -> Iterator[str]:
+    """The switch that flips, the others that do, and where the runs part."""
+    yield from _controls(facts.switches[0], lang)
+    if len(facts.switches) > 1:
+        yield _say("switches", lang, names=", ".join(switch.what for switch in facts.switches))
+    if facts.divergence is not None:
+        place = facts.divergence
+        where = place.site if place.layer is None else f"{place.site}[{place.layer}]"
+        yield _say("divergence", lang, where=where, position=place.position, error=f"{place.error:.2g}")
 
 
 def _about_alone(facts: Facts, lang: Lang) -> Iterator[str]:

@@ -282,6 +282,7 @@ class WhyDocument(Document):
     verdict: Verdict
     regression_test: str | None
     regression_test_reason: str | None = None
+    regression_suite: str = ""
     tried: tuple[Tried, ...]
     pattern: PatternMap | None
     pattern_reason: str | None = None

@@ -1,0 +1,162 @@
+"""One wrong answer, computed otherwise: the reference first, then one switch at a time.
+
+The reference is the NumPy engine in fp32, one prompt, in one piece. Where it gives the right answer to the same ids,
+the way in which the model was run is to blame; the switch that flips alone says which part of that way.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from whybox.cause.answers import STEPS, Asked
+from whybox.cause.decision import Decision, own_decision, place_of, read_at
+from whybox.compare.divergence import Divergence, first_divergence
+from whybox.engine import choice
+from whybox.engine.choice import NUMPY, Way, resolve
+from whybox.engine.memory import weights_bytes
+from whybox.engine.trace import Engine
+from whybox.model import Model
+
+MOST_BYTES = 2 << 30  # of weights in float32: beyond, the reference is too slow to be asked along the way
+MOST_COMPARED = 512  # tokens of which every site is kept at once
+REFERENCE = "reference engine"
+MOST_SWITCHES = 6  # with the reference itself
+
+
+@dataclass(frozen=True)
+class Switch:
+    """What was switched, in words, and the model with only that switched."""
+
+    name: str
+    model: Model
+
+
+@dataclass(frozen=True)
+class Switched:
+    """An answer computed otherwise. after: LD at the base's decision; own: LD at the decision of its own path; nats.
+
+    asserts: whether it asserts anything.
+    """
+
+    name: str
+    answer: str
+    right: bool
+    flips: bool
+    after: float
+    own: float
+    asserts: bool = True
+
+
+@dataclass(frozen=True)
+class Compared:
+    """reference: the answer of the reference. switches: single ones, run where the reference flips. first: where the
+    two runs part.
+    """
+
+    reference: Switched
+    switches: tuple[Switched, ...] = ()
+    first: Divergence | None = None
+
+    @property
+    def flipping(self) -> tuple[Switched, ...]:
+        """Single switches that flip; all of them together where none does alone."""
+        if not self.reference.flips:
+            return ()
+        alone = tuple(switch for switch in self.switches if switch.flips)
+        return alone or (replace(self.reference, name=" and ".join(s.name for s in self.switches) or REFERENCE),)
+
+    @property
+    def answers(self) -> int:
+        """How many were written, each with three more passes for LD and its noise."""
+        return 1 + len(self.switches)
+
+
+def has_reference(model: Model, most_bytes: float = MOST_BYTES) -> bool:
+    """Whether the model runs otherwise than the reference does, and is small enough for it."""
+    return model.way != NUMPY and weights_bytes(model.spec, 32) <= most_bytes
+
+
+def reference_of(model: Model, most_bytes: float = MOST_BYTES) -> Model | None:
+    """The same weights on the reference; None where `has_reference` says no."""
+    if not has_reference(model, most_bytes):
+        return None
+    return replace(model, engine=choice.build(model.spec, model.weights, NUMPY).engine, way=NUMPY)
+
+
+def compared(model: Model, reference: Model, asked: Asked, decision: Decision) -> Compared:
+    """The reference's answer; where it flips, every single switch and the first site at which the runs part."""
+    found = switched(Switch(REFERENCE, reference), asked, decision)
+    if not found.flips:
+        return Compared(found)
+    tried = tuple(switched(one, asked, decision) for one in switches(model, reference))
+    return Compared(found, tried, _first(model, reference, asked, decision))
+
+
+def switches(model: Model, reference: Model) -> Iterator[Switch]:
+    """Whatever in the model's way is not the reference's, alone; the smallest change first."""
+    way = model.way
+    if model.cached:
+        yield Switch("no cache", model.variant(cache=False))
+    if way.batch != 1:
+        yield Switch("batch 1", model.variant(batch=1))
+    if resolve(way.engine) == "torch" and way.kernel != "plain":
+        yield Switch("plain attention kernel", model.variant(kernel="plain"))
+    if way.precision != "fp32":
+        yield Switch("fp32", model.variant(precision="fp32"))
+    if way.precision in choice.NUMPY_PRECISIONS:
+        own = replace(NUMPY, precision=way.precision)
+        same = reference if own == NUMPY else replace(reference, engine=_rebuilt(reference, own), way=own)
+        yield Switch(REFERENCE, same)
+
+
+def _rebuilt(model: Model, way: Way) -> Engine:
+    return choice.build(model.spec, model.weights, way).engine
+
+
+def switched(switch: Switch, asked: Asked, decision: Decision) -> Switched:
+    """The answer written anew that way, and LD at both decisions."""
+    model, settings = switch.model, asked.settings
+    written = model.generate(asked.prompt, settings.limit, settings.decoding)
+    score = asked.score(written.text, written.stopped)
+    asserted = score.span[0] if score.span is not None and score.candidate is not None else None
+    sought = (asked.right,) if asked.stand_in and score.right else (asked.wrong, asked.right)
+    place = place_of(written.text, sought, asserted)
+    own = own_decision(model, asked.prompt, written.ids, place, asked.right, asked.wrong)
+    led, delta = _ld(model, own), _noise(model, own)
+    return Switched(
+        switch.name,
+        written.text,
+        score.right,
+        score.right and led > STEPS * delta,
+        _ld(model, decision),
+        led,
+        score.outcome not in ("invalid", "error"),
+    )
+
+
+def _ld(model: Model, decision: Decision) -> float:
+    return read_at(model.engine.run(decision.ids, tail=1).logits[-1], decision).ld
+
+
+def _noise(model: Model, decision: Decision) -> float:
+    """δ of this way of computing, which is not the failing one's: last row behind a cache against one pass."""
+    logits = model.engine.run(decision.ids, tail=1).logits[-1]
+    least = float(np.spacing(np.abs(logits).max()))
+    if not model.cached or len(decision.ids) < 2:
+        return least
+    before = model.engine.run(decision.ids[:-1], cache=model.engine.fresh_cache(len(decision.ids)), tail=1)
+    stepped = model.engine.run(decision.ids[-1:], cache=before.cache, tail=1).logits[-1]
+    return max(least, abs(read_at(stepped, decision).ld - read_at(logits, decision).ld))
+
+
+def _first(model: Model, reference: Model, asked: Asked, decision: Decision) -> Divergence | None:
+    prompt = asked.prompt.ids
+    if len(decision.ids) > MOST_COMPARED or decision.ids[: len(prompt)] != prompt:
+        return None
+    return first_divergence(model.engine, reference.engine, prompt, decision.ids[len(prompt) :])
+
+
+def repeated(switch: Switch, settings: Sequence[tuple[Asked, Decision]]) -> tuple[bool, ...]:
+    """Whether the switch flips each of some other prompts."""
+    return tuple(switched(switch, asked, decision).flips for asked, decision in settings)

@@ -1,0 +1,98 @@
+"""A wrong answer computed once more: on the reference engine, and, where its limit cut it, written on."""
+
+import math
+from dataclasses import dataclass, replace
+
+from whybox.cause.bench import Work
+from whybox.cause.parts import roles_of
+from whybox.cause.study import Study
+from whybox.cause.trials import ENOUGH_VARIANTS, failing_variants
+from whybox.compare.switches import (
+    MOST_BYTES,
+    MOST_SWITCHES,
+    REFERENCE,
+    Compared,
+    Switch,
+    compared,
+    has_reference,
+    reference_of,
+    repeated,
+    switched,
+    switches,
+)
+from whybox.model import Model
+from whybox.verdict.facts import Try
+from whybox.verdict.reading import as_switch
+
+_FURTHER = 4
+_PASSES = 3  # beside the answer: LD at two decisions, and the noise of this way of computing
+
+
+@dataclass(frozen=True)
+class Otherwise:
+    """compared: on the reference, None where it was not asked. repeats: of the switch that flips, on the variants that
+    fail alike. longer: the answer written on, None where nothing had cut it.
+    """
+
+    compared: Compared | None = None
+    repeats: tuple[bool, ...] | None = None
+    longer: Try | None = None
+
+
+@dataclass(frozen=True)
+class Ways:
+    """reference: given, or None for the NumPy engine in fp32. any_size: whether a large model is asked as well."""
+
+    reference: Model | None
+    any_size: bool
+
+    @property
+    def most_bytes(self) -> float:
+        return math.inf if self.any_size else MOST_BYTES
+
+    def runs(self, study: Study) -> int:
+        """At most so many: every switch here, and one on ten failing variants."""
+        if self.reference is None and not has_reference(study.bench.model, self.most_bytes):
+            return 0
+        return (1 + _PASSES) * (MOST_SWITCHES + min(len(study.variants), ENOUGH_VARIANTS))
+
+
+def otherwise(study: Study, ways: Ways) -> Otherwise:
+    """Nothing for a right answer; not with a repetition penalty, which only the bench applies."""
+    if not study.wrong_here or study.asked.settings.penalty != 1.0:
+        return Otherwise()
+    longer = _longer(study)
+    sound = ways.reference or reference_of(study.bench.model, ways.most_bytes)
+    if sound is None:
+        return Otherwise(longer=longer)
+    setting = study.decided
+    found = compared(study.bench.model, sound, study.asked, setting.base.decision)
+    _count(study, found.answers)
+    return Otherwise(found, _repeats(study, found, sound) if found.flipping else None, longer)
+
+
+def _repeats(study: Study, found: Compared, sound: Model) -> tuple[bool, ...]:
+    """The switch that flips, on the variants that fail like the case."""
+    if study.failing is None:
+        study.failing = failing_variants(study.bench, study.decided, study.answered, study.variants, roles_of)
+    known = {switch.name: switch for switch in switches(study.bench.model, sound)}
+    switch = known.get(found.flipping[0].name, Switch(REFERENCE, sound))
+    failing = [(one.asked, one.base.decision) for one in study.failing.settings]
+    _count(study, len(failing))
+    return repeated(switch, failing)
+
+
+def _longer(study: Study) -> Try | None:
+    """An answer that was cut before it asserted anything, written on four times as far."""
+    settings, model = study.asked.settings, study.bench.model
+    if study.answered.score.outcome != "error":
+        return None
+    limit = min(_FURTHER * settings.limit, model.room(len(study.asked.prompt)))
+    asked = replace(study.asked, settings=replace(settings, limit=limit))
+    _count(study, 1)
+    found = switched(Switch(f"limit of {limit} tokens", model), asked, study.decided.base.decision)
+    return as_switch(found, study.decided.base.reading.ld)
+
+
+def _count(study: Study, answers: int) -> None:
+    study.bench.made += Work(reads=_PASSES * answers, writes=answers)

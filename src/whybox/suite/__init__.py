@@ -1,0 +1,1 @@
+"""Behaviour tests as a file: which cases, which probes, which gates."""

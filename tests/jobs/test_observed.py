@@ -1,0 +1,60 @@
+"""Line 1 of the verdict tree: every condition of the observed run beside the run here."""
+
+from typing import Any
+
+import pytest
+
+from whybox.errors import CaseError
+from whybox.items.case import Case
+from whybox.jobs.why import WhyOptions, why
+from whybox.testing import ROWS
+
+PLANTED = ROWS["induction"](4)
+
+
+def states(observed: dict[str, Any] | None, **fields: Any) -> tuple[dict[str, str], str | None]:
+    data = PLANTED.case.text.model_dump(exclude_none=True, exclude_unset=True) | fields
+    data["answer"] = data["answer"] | {"got": f" {PLANTED.instance.wrong}"}
+    if observed is not None:
+        data["observed"] = observed
+    found = why(PLANTED.model, Case.from_data(data), WhyOptions(limit=4)).verdict
+    return {check.what: check.state for check in found.checked}, found.causes[0].detail
+
+
+def test_what_is_not_told_is_unknown() -> None:
+    found, detail = states(None)
+    assert detail == "not-reproduced-here"
+    assert found == {
+        "text of the answer": "differs",
+        "weights digest": "unknown",
+        "rendered ids": "unknown",
+        "stop ids": "unknown",
+        "sampling settings and seed": "unknown",
+        "precision": "unknown",
+        "engine": "unknown",
+    }
+
+
+def test_what_is_told_is_compared() -> None:
+    model = PLANTED.model
+    same = {
+        "weights": model.file.digest()[:12],
+        "ids": list(model.prompt(PLANTED.instance).ids),
+        "stop": sorted(model.tokenizer.stop_ids),
+        "precision": "fp32",
+        "engine": "numpy",
+    }
+    found, _ = states(same, decoding={"temperature": "0"})
+    assert set(found.values()) == {"same", "differs"}
+    assert [what for what, state in found.items() if state == "differs"] == ["text of the answer"]
+    other = {"weights": "0" * 64, "ids": [1], "stop": [], "precision": "bf16", "engine": "vllm"}
+    found, _ = states(other)
+    assert {what for what, state in found.items() if state == "unknown"} == {"sampling settings and seed"}
+
+
+def test_without_an_output_there_is_nothing_that_was_observed() -> None:
+    data = PLANTED.case.text.model_dump(exclude_none=True, exclude_unset=True) | {"observed": {"precision": "bf16"}}
+    with pytest.raises(CaseError, match=r"observed: expected answer\.got"):
+        Case.from_data(data)
+    with pytest.raises(CaseError, match=r"observed\.weights"):
+        Case.from_data(data | {"observed": {"weights": "xyz"}})
