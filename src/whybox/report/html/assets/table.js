@@ -1,0 +1,106 @@
+/** The head table: every row is there, a screenful of them as elements. Sorted by a click on a column's name. */
+
+import { toClipboard } from "./copy.js";
+import { numberText, percentText } from "./paint.js";
+
+const ROW = 29;
+const SPARE = 4;
+
+export class HeadTable {
+  constructor(root, columns, rows, open) {
+    Object.assign(this, { columns, rows, open, by: null, down: true });
+    this.order = rows.map((_, i) => i);
+    this.pane = root.querySelector(".scroll");
+    this.body = root.querySelector("tbody");
+    this.pane.classList.add("tall");
+    this.fixWidths(root);
+    root.querySelectorAll("thead button").forEach((button, i) => button.addEventListener("click", () => this.sort(i)));
+    this.heads = [...root.querySelectorAll("thead th")];
+    this.body.addEventListener("click", (event) => {
+      const row = event.target.closest("tr[data-at]");
+      if (row) this.open(Number(row.dataset.at));
+    });
+    this.pane.addEventListener("scroll", () => requestAnimationFrame(() => this.fill()));
+    new ResizeObserver(() => this.fill()).observe(this.pane);
+    this.fill();
+  }
+
+  /** Columns keep their width whatever rows are on screen. */
+  fixWidths(root) {
+    root.querySelector("table").classList.add("fixed");
+  }
+
+  sort(column) {
+    this.down = this.by === column ? !this.down : this.columns[column].kind !== "index";
+    this.by = column;
+    this.order = ordered(this.rows, column, this.down);
+    this.heads.forEach((head, i) => {
+      if (i === column) head.setAttribute("aria-sort", this.down ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    });
+    this.pane.scrollTop = 0;
+    this.fill();
+  }
+
+  mark(index) {
+    this.opened = index;
+    this.fill();
+  }
+
+  fill() {
+    const first = Math.max(0, Math.floor(this.pane.scrollTop / ROW) - SPARE);
+    const count = Math.ceil((this.pane.clientHeight || 400) / ROW) + 2 * SPARE;
+    const shown = this.order.slice(first, first + count);
+    const after = this.order.length - first - shown.length;
+    this.body.replaceChildren(gap(first), ...shown.map((index) => this.line(index)), gap(after));
+  }
+
+  line(index) {
+    const row = document.createElement("tr");
+    row.dataset.at = index;
+    if (index === this.opened) row.className = "opened";
+    this.columns.forEach(({ kind }, i) => {
+      const cell = document.createElement("td");
+      const value = this.rows[index][i];
+      cell.textContent = kind === "classes" ? value.join(", ") : kind === "share" && value !== null ? percentText(value) : numberText(value);
+      if (kind === "index") cell.textContent = value;
+      if (kind !== "classes") cell.className = "num";
+      row.append(cell);
+    });
+    return row;
+  }
+
+  /** All rows, in the order on screen. */
+  copy(form) {
+    const names = this.columns.map((column) => column.name);
+    const lines = this.order.map((index) => this.rows[index]);
+    if (form === "json") {
+      const objects = lines.map((line) => Object.fromEntries(line.map((value, i) => [names[i], value])));
+      return toClipboard(JSON.stringify(objects, null, 1));
+    }
+    const cell = (value) => (value === null ? "" : Array.isArray(value) ? value.join(" ") : String(value));
+    return toClipboard([names, ...lines].map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n");
+  }
+}
+
+/** Places of the rows by one column, largest first or last; rows without a number come last either way. */
+export function ordered(rows, column, down) {
+  const key = (i) => (Array.isArray(rows[i][column]) ? rows[i][column].join() || null : rows[i][column]);
+  return rows
+    .map((_, i) => i)
+    .sort((a, b) => {
+      const [x, y] = [key(a), key(b)];
+      if (x === null || y === null) return (x === null) - (y === null) || a - b;
+      return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1) || a - b;
+    });
+}
+
+function gap(rows) {
+  const row = document.createElement("tr");
+  row.className = "spacer";
+  const cell = document.createElement("td");
+  cell.style.height = `${rows * ROW}px`;
+  row.append(cell);
+  row.hidden = rows === 0;
+  return row;
+}
