@@ -25,13 +25,14 @@ export class Grid {
     canvas.addEventListener("click", (event) => this.point(event, true));
     canvas.addEventListener("keydown", (event) => this.key(event));
     document.addEventListener("themechange", () => this.paint());
+    this.paint();
     new ResizeObserver(() => this.paint()).observe(canvas.parentElement);
   }
 
   /** The pooled map of one head, as a source of rows. */
   map(index) {
-    const { rows, columns, bytes, block } = this.side;
-    return new Pooled(bytes.subarray(index * rows * columns, (index + 1) * rows * columns), rows, columns, block);
+    const { rows, columns, bytes, blocks } = this.side;
+    return new Pooled(bytes.subarray(index * rows * columns, (index + 1) * rows * columns), rows, columns, blocks);
   }
 
   /** Heads in this order, a list of places; null: layer by layer. */

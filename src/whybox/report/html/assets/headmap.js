@@ -26,7 +26,7 @@ export class HeadMap {
 
   /** Shows another head; the chosen query stays where it was, the chosen key is its heaviest. */
   show(source) {
-    const scale = (this.source?.block ?? 1) / source.block;
+    const scale = (this.source?.blocks.rows ?? 1) / source.blocks.rows;
     const kept = this.source && this.row < this.source.rows - 1 ? Math.floor(this.row * scale) : source.rows - 1;
     this.source = source;
     this.row = Math.min(kept, source.rows - 1);
@@ -112,7 +112,7 @@ export class HeadMap {
     const { view, canvas } = this;
     const width = canvas.parentElement.clientWidth;
     const wanted = Math.min(112, Math.round(width * 0.24));
-    const labelled = this.source.block === 1 && (width - wanted - MARGIN_STRIP) / view.columns >= LABEL_CELL;
+    const labelled = this.source.blocks.rows === 1 && (width - wanted - MARGIN_STRIP) / view.columns >= LABEL_CELL;
     const margin = MARGIN_STRIP + 4 + (labelled ? wanted : 0);
     const plot = width - margin;
     const height = Math.max(120, Math.round(plot * Math.min(1.4, view.rows / view.columns)));
@@ -141,7 +141,7 @@ export class HeadMap {
   }
 
   segmentAt(axis, place) {
-    return this.axes[axis].segments[Math.min(place * this.source.block, this.axes[axis].segments.length - 1)];
+    return this.axes[axis].segments[Math.min(place * this.source.blocks[axis], this.axes[axis].segments.length - 1)];
   }
 
   /** A stripe per segment along both axes, with its letter where it is long enough. */

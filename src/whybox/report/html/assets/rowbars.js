@@ -13,10 +13,10 @@ export class RowBars {
   show({ weights, source }) {
     const order = Array.from(weights.keys()).filter((k) => weights[k] > 0);
     order.sort((a, b) => weights[b] - weights[a]);
-    this.keys.forEach((bar, i) => this.key(bar, order[i], weights, source.block));
+    this.keys.forEach((bar, i) => this.key(bar, order[i], weights, source.blocks.columns));
     const sums = new Map();
     weights.forEach((weight, k) => {
-      const segment = this.axes.columns.segments[k * source.block];
+      const segment = this.axes.columns.segments[k * source.blocks.columns];
       sums.set(segment, (sums.get(segment) ?? 0) + (weight || 0));
     });
     for (const bar of this.shares) fill(bar, sums.get(Number(bar.dataset.segmentBar)) ?? 0);

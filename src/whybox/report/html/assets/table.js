@@ -12,10 +12,9 @@ export class HeadTable {
     this.order = rows.map((_, i) => i);
     this.pane = root.querySelector(".scroll");
     this.body = root.querySelector("tbody");
-    this.pane.classList.add("tall");
-    this.fixWidths(root);
-    root.querySelectorAll("thead button").forEach((button, i) => button.addEventListener("click", () => this.sort(i)));
     this.heads = [...root.querySelectorAll("thead th")];
+    this.heads.forEach((head, i) => head.querySelector("button").addEventListener("click", () => this.sort(i)));
+    this.shown = columns.map((_, i) => i).filter((i) => columns[i].core);
     this.body.addEventListener("click", (event) => {
       const row = event.target.closest("tr[data-at]");
       if (row) this.open(Number(row.dataset.at));
@@ -25,9 +24,11 @@ export class HeadTable {
     this.fill();
   }
 
-  /** Columns keep their width whatever rows are on screen. */
-  fixWidths(root) {
-    root.querySelector("table").classList.add("fixed");
+  /** Every statistic, or the ones most often read. */
+  showAll(all) {
+    this.shown = this.columns.map((_, i) => i).filter((i) => all || this.columns[i].core);
+    this.heads.forEach((head, i) => (head.hidden = !this.shown.includes(i)));
+    this.fill();
   }
 
   sort(column) {
@@ -59,14 +60,12 @@ export class HeadTable {
     const row = document.createElement("tr");
     row.dataset.at = index;
     if (index === this.opened) row.className = "opened";
-    this.columns.forEach(({ kind }, i) => {
+    for (const i of this.shown) {
       const cell = document.createElement("td");
-      const value = this.rows[index][i];
-      cell.textContent = kind === "classes" ? value.join(", ") : kind === "share" && value !== null ? percentText(value) : numberText(value);
-      if (kind === "index") cell.textContent = value;
-      if (kind !== "classes") cell.className = "num";
+      cell.textContent = written(this.rows[index][i], this.columns[i].kind);
+      if (this.columns[i].kind !== "classes") cell.className = "num";
       row.append(cell);
-    });
+    }
     return row;
   }
 
@@ -80,6 +79,20 @@ export class HeadTable {
     }
     const cell = (value) => (value === null ? "" : Array.isArray(value) ? value.join(" ") : String(value));
     return toClipboard([names, ...lines].map((line) => line.map(cell).join(",")).join("\r\n") + "\r\n");
+  }
+}
+
+function written(value, kind) {
+  if (value === null) return "—";
+  switch (kind) {
+    case "index":
+      return String(value);
+    case "classes":
+      return value.join(", ");
+    case "share":
+      return percentText(value);
+    default:
+      return numberText(value);
   }
 }
 

@@ -1,14 +1,31 @@
 /**
  * One head's attention, row by row, from what the page holds. A row has one number for each key; NaN where the query
  * cannot see the key. Three sources of one shape: queries and keys (the weights are made as the engine makes them),
- * the weights themselves in steps of 1/65,535, and the small pooled map that every head has.
+ * the weights themselves, and the small pooled map that every head has.
  */
+
+const SINGLE = { rows: 1, columns: 1 }; // tokens of a row and of a column
 
 export function bytesOf(text) {
   const binary = atob(text);
   const bytes = new Uint8Array(binary.length);
   for (let i = 0; i < binary.length; i += 1) bytes[i] = binary.charCodeAt(i);
   return bytes;
+}
+
+/** The numbers of a packed array; halves are spelled out, since not every browser knows them. */
+export function numbersOf(packed) {
+  const { buffer } = bytesOf(packed.data);
+  return packed.dtype === "float32" ? new Float32Array(buffer) : Float32Array.from(new Uint16Array(buffer), half);
+}
+
+function half(bits) {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0) return (sign * fraction) / 2 ** 24;
+  if (exponent === 31) return fraction ? NaN : sign * Infinity;
+  return sign * 2 ** (exponent - 15) * (1 + fraction / 1024);
 }
 
 /** softmax over the keys first … last of scores that the row holds; a learned sink joins the sum and is no key. */
@@ -23,13 +40,13 @@ function normalise(row, first, last, sink) {
 
 /** Weights from query and key: scale · q · k, soft cap, distance bias, mask, softmax. */
 export class Scored {
-  constructor(head) {
-    Object.assign(this, head);
-    this.query = new Float32Array(bytesOf(head.query).buffer);
-    this.key = new Float32Array(bytesOf(head.key).buffer);
-    this.rows = this.query.length / this.width;
-    this.columns = this.key.length / this.width;
-    this.block = 1;
+  constructor(query, key, rule) {
+    Object.assign(this, rule);
+    this.query = numbersOf(query);
+    this.key = numbersOf(key);
+    [this.rows, this.width] = query.shape;
+    this.columns = key.shape[0];
+    this.blocks = SINGLE;
   }
 
   row(q) {
@@ -47,27 +64,25 @@ export class Scored {
   }
 }
 
-/** Weights as they are: whole rows, or only keys up to the query. */
+/** Weights as they are; in a causal pattern the later keys cannot be seen. */
 export class Weighed {
-  constructor(head) {
-    Object.assign(this, head);
-    this.values = new Uint16Array(bytesOf(head.weights).buffer);
-    this.block = 1;
+  constructor(pattern, causal) {
+    this.values = numbersOf(pattern);
+    [this.rows, this.columns] = pattern.shape;
+    this.causal = causal;
+    this.blocks = SINGLE;
   }
 
   row(q) {
-    const row = new Float64Array(this.columns).fill(NaN);
-    const start = this.causal ? (q * (q + 1)) / 2 : q * this.columns;
-    const count = this.causal ? q + 1 : this.columns;
-    for (let k = 0; k < count; k += 1) row[k] = this.values[start + k] / 65535;
-    return row;
+    const row = Float64Array.from(this.values.subarray(q * this.columns, (q + 1) * this.columns));
+    return this.causal ? row.fill(NaN, q + 1) : row;
   }
 }
 
 /** The pooled map: a cell is the share that a block of keys gets, mean over a block of queries; √share in 254 steps. */
 export class Pooled {
-  constructor(bytes, rows, columns, block) {
-    Object.assign(this, { bytes, rows, columns, block });
+  constructor(bytes, rows, columns, blocks) {
+    Object.assign(this, { bytes, rows, columns, blocks });
   }
 
   row(q) {
