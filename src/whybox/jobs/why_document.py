@@ -1,20 +1,16 @@
 """A study as the machine document of `why`. Nothing is computed here that a study does not know."""
 
-import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
 from string import ascii_uppercase
 
-import numpy as np
-
-import whybox
 from whybox.cause.decision import NOT_OWN, Reading
 from whybox.cause.effects import Effect, SegmentEffects, Unknown
 from whybox.cause.spans import Stretch
 from whybox.cause.study import GENERATED, Study
 from whybox.cause.trials import Trial
 from whybox.items.case import Case
-from whybox.jobs.provenance import model_info
+from whybox.jobs.provenance import model_info, versions
 from whybox.jobs.regression import regression_test, source_of
 from whybox.jobs.views import HeatMap, Views, evidence_share
 from whybox.report import document as d
@@ -310,7 +306,7 @@ def _provenance(study: Study, views: Views, told: Told) -> d.Provenance:
         command=told.command,
         effort=told.effort,
         runs=study.bench.made.runs,
-        versions={"whybox": whybox.__version__, "numpy": np.__version__, "python": platform.python_version()},
+        versions=versions(),
         notes=tuple(_notes(study, views, told)),
     )
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from whybox.engine.trace import HeadTable
 from whybox.errors import SiteError, UsageError
+from whybox.statistics.head_table import HeadTable
 
 ROW_BOUND = 1e-2  # a row of half-precision weights may miss 1 by this much
 
@@ -41,7 +41,7 @@ class Brought:
 
     def heads(self) -> HeadTable:
         """One row per head, layer by layer: the columns of `Trace.heads`."""
-        return HeadTable.of((layer, pattern, self.visible) for layer, pattern in enumerate(self.patterns))
+        return HeadTable.of_patterns((layer, pattern, self.visible) for layer, pattern in enumerate(self.patterns))
 
 
 def attention(arrays: Sequence[object], tokens: Sequence[str], keys: Sequence[str] | None = None) -> Brought:

@@ -269,14 +269,17 @@ class Opened(Part):
 
 
 class LookDocument(Document):
-    """`whybox look`: the heads, layers, segments and diagnoses of one run."""
+    """`whybox look`: the heads, layers, segments and diagnoses of one run.
+
+    key_tokens: labels of the keys where they are not those of the queries (direction `cross`).
+    """
 
     NAME: ClassVar[str] = "whybox.look"
 
     title: str = ""
     text: str
     tokens: tuple[PromptToken, ...] = Field(min_length=1)
-    keys: tuple[PromptToken, ...] = ()
+    key_tokens: tuple[PromptToken, ...] = ()
     direction: Literal["causal", "both", "cross"]
     short_text: bool
     beyond_training: bool
@@ -304,7 +307,7 @@ class LookDocument(Document):
             raise ValueError(f"two segments named {twice[0]}")
         if unknown := sorted(set(self.evidence) - {segment.name for segment in self.segments}):
             raise ValueError(f"no such segment: {', '.join(unknown)}")
-        if any(token.segment >= len(self.segments) for token in (*self.tokens, *self.keys)):
+        if any(token.segment >= len(self.segments) for token in (*self.tokens, *self.key_tokens)):
             raise ValueError(f"a token names a segment beyond the {len(self.segments)} of the prompt")
         return self
 
@@ -361,6 +364,6 @@ class LookPayload(Part):
     """What the page needs to compute the exact rows of the opened heads; no part of the JSON document."""
 
     rules: tuple[LayerRule, ...] = ()
-    queries: tuple[QueryRows, ...] = ()
-    keys: tuple[KeyRows, ...] = ()
+    query_rows: tuple[QueryRows, ...] = ()
+    key_rows: tuple[KeyRows, ...] = ()
     patterns: tuple[PatternRows, ...] = ()
