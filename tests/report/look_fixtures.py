@@ -92,7 +92,7 @@ def payload_of(runs: list[tuple[np.ndarray, np.ndarray, np.ndarray]], opened: li
         rules.append(known | {"sinks": [SINK] * 3 if spec.sinks else None})
     queries = [{"layer": x, "head": h, "group": 0, "rows": packed(runs[x][0][:, h])} for x, h in opened]
     keys = [{"layer": x, "group": 0, "rows": packed(runs[x][1][:, 0])} for x in sorted({x for x, _ in opened})]
-    return LookPayload.model_validate({"rules": rules, "queries": queries, "keys": keys})
+    return LookPayload.model_validate({"rules": rules, "query_rows": queries, "key_rows": keys})
 
 
 def packed(rows: np.ndarray, dtype: str = "float32") -> dict[str, Any]:

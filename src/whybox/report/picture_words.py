@@ -57,6 +57,7 @@ PICTURES: dict[str, tuple[str, str]] = {
     ),
     "look.grid": ("Model view", "模型视图"),
     "look.grid.axes": ("layers ↓ · heads →", "层 ↓ · 头 →"),
+    "look.grid.sorted": ("largest first · layer.head", "从大到小 · 层.头"),
     "look.grid.sort": ("Order", "排序"),
     "look.grid.layers": ("by layer", "按层"),
     "look.grid.block": ("A cell is {n} × {n} tokens", "一格为 {n} × {n} 个 token"),
@@ -106,7 +107,7 @@ PICTURES: dict[str, tuple[str, str]] = {
     ),
     "look.classes.finding": (
         "{name} is the most frequent class: {k} of {n} heads",
-        "最多的类别是{name}：{n} 个头中有 {k} 个",
+        "最多的类别是 {name}：{n} 个头中有 {k} 个",
     ),
     "look.classes.rule": ("Rule", "规则"),
     "look.classes.heads": ("Heads", "头数"),

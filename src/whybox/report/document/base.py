@@ -17,7 +17,7 @@ class Part(BaseModel):
 
     @model_validator(mode="after")
     def _null_has_a_reason(self) -> "Part":
-        values = dict(iter(self))  # a field may be named `keys`
+        values = dict(self)
         for reason in (name for name in values if name.endswith("_reason")):
             name = reason.removesuffix("_reason")
             if (values[name] in (None, ())) != bool(values[reason]):

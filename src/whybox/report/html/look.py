@@ -197,13 +197,13 @@ def _tokens(document: LookDocument, lang: Lang) -> Table:
     columns = [*(say(f"column.{name}", lang) for name in names), say("look.share.value", lang)]
     shares = document.decision.by_token or (None,) * len(document.tokens)
     valued = document.decision.value_by_token or (None,) * len(document.tokens)
-    keys = document.keys or document.tokens
+    keys = document.key_tokens or document.tokens
     rows = [
         [str(i), str(t.id), visible(t.text), t.bytes, f"{t.part}/{t.of}", document.segments[t.segment].name]
         + [exact(shares[i]), exact(valued[i])]
         for i, t in enumerate(keys)
     ]
-    return Table("tokens", columns, rows, most=24)
+    return Table("tokens", columns, rows, most=12)
 
 
 def _heads(values: HeadValues) -> Table:
@@ -232,14 +232,14 @@ def _layers(document: LookDocument, lang: Lang) -> Table:
         + [exact(r.score_sd_most), exact(r.units), exact(r.dead_units)]
         for r in document.layers
     ]
-    return Table("layers", [say("column.layer", lang), *(say(name, lang) for name in names)], rows, most=40)
+    return Table("layers", [say("column.layer", lang), *(say(name, lang) for name in names)], rows, most=24)
 
 
 def _budget(document: LookDocument, lang: Lang) -> Table:
     columns = [say("column.layer", lang), *(segment.name for segment in document.segments)]
     shares = zip(*(segment.share_by_layer for segment in document.segments), strict=True)
     rows = [[str(place), *map(exact, layer)] for place, layer in enumerate(shares)]
-    return Table("budget", columns, rows, most=32)
+    return Table("budget", columns, rows, most=12)
 
 
 def _dilution(document: LookDocument, lang: Lang) -> Table:

@@ -99,7 +99,7 @@ def script_data(document: LookDocument, payload: LookPayload, table: HeadValues,
     """The data block: everything but the exact rows, then the exact rows of as many opened heads as fit."""
     colours = colour_of(document.segments)
     look = {
-        "axes": {"rows": axis(document.tokens), "columns": axis(document.keys) if document.keys else None},
+        "axes": {"rows": axis(document.tokens), "columns": axis(document.key_tokens) if document.key_tokens else None},
         "segments": [_segment(*pair) for pair in zip(document.segments, colours, strict=True)],
         "marks": MARKS,
         "heads": [{"layer": h.layer, "head": h.head, "classes": h.classes} for h in document.heads],
@@ -120,8 +120,8 @@ def exact_rows(document: LookDocument, payload: LookPayload, room: int) -> dict[
     for opened in document.opened:
         place = (opened.layer, opened.head)
         patterns = [p for p in payload.patterns if (p.layer, p.head) == place]
-        queries = [q for q in payload.queries if (q.layer, q.head) == place]
-        keys = [k for k in payload.keys if queries and (k.layer, k.group) == (opened.layer, queries[0].group)]
+        queries = [q for q in payload.query_rows if (q.layer, q.head) == place]
+        keys = [k for k in payload.key_rows if queries and (k.layer, k.group) == (opened.layer, queries[0].group)]
         keys = [k for k in keys if k.model_dump() not in held["keys"]]
         added = {"queries": queries, "keys": keys, "patterns": patterns}
         room -= sum(len(part.rows.data) + 200 for parts in added.values() for part in parts)

@@ -120,6 +120,7 @@ export class HeadMap {
   }
 
   paint() {
+    if (this.canvas.parentElement.clientWidth === 0) return; // the lines are on show
     const layout = (this.drawn = this.layout());
     const { picture } = this;
     const context = (this.context = sized(this.canvas, layout.width, layout.height + layout.margin));
@@ -196,6 +197,7 @@ export class HeadMap {
   /** The chosen row and cell, over the picture as it was painted: choosing costs no new picture. */
   cursor() {
     const { context, view, drawn } = this;
+    if (this.canvas.parentElement.clientWidth === 0) return;
     laid(context, this.still);
     const x = drawn.margin + (this.column - view.left) * drawn.cell[0];
     const y = (this.row - view.top) * drawn.cell[1];

@@ -103,7 +103,7 @@ class Look {
       return `#${i} “${labels[i]}”${parts[i] ? ` ${parts[i]}` : ""}`;
     };
     const value = map.weights[map.column];
-    const told = Number.isNaN(value) ? this.words["map.masked"] : `${blocks.rows > 1 ? "≈ " : ""}${percentText(value)}`;
+    const told = Number.isNaN(value) ? this.words["map.masked"] : `${map.source.approximate ? "≈ " : ""}${percentText(value)}`;
     const output = this.root.querySelector("output");
     const lines = [name("rows", map.row), `→ ${name("columns", map.column)}`, told];
     output.replaceChildren(...lines.map((text) => Object.assign(document.createElement("span"), { textContent: text })));
@@ -130,6 +130,8 @@ class Look {
 
   sort(name) {
     const column = this.look.columns.findIndex((each) => each.name === name);
+    const axes = document.querySelector("#grid .axis-name");
+    axes.textContent = column < 0 ? axes.dataset.layers : axes.dataset.sorted;
     this.grid.sort(column < 0 ? null : ordered(this.look.rows, column, true));
   }
 

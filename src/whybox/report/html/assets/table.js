@@ -4,7 +4,9 @@ import { toClipboard } from "./copy.js";
 import { numberText, percentText } from "./paint.js";
 
 const ROW = 29;
-const SPARE = 4;
+const SPARE = 2;
+const MOST_CELLS = 800;
+const MOST_ROWS = 16;
 
 export class HeadTable {
   constructor(root, columns, rows, open) {
@@ -15,12 +17,12 @@ export class HeadTable {
     this.heads = [...root.querySelectorAll("thead th")];
     this.heads.forEach((head, i) => head.querySelector("button").addEventListener("click", () => this.sort(i)));
     this.shown = columns.map((_, i) => i).filter((i) => columns[i].core);
+    this.limit();
     this.body.addEventListener("click", (event) => {
       const row = event.target.closest("tr[data-at]");
       if (row) this.open(Number(row.dataset.at));
     });
     this.pane.addEventListener("scroll", () => requestAnimationFrame(() => this.fill()));
-    new ResizeObserver(() => this.fill()).observe(this.pane);
     this.fill();
   }
 
@@ -28,7 +30,15 @@ export class HeadTable {
   showAll(all) {
     this.shown = this.columns.map((_, i) => i).filter((i) => all || this.columns[i].core);
     this.heads.forEach((head, i) => (head.hidden = !this.shown.includes(i)));
+    this.limit();
     this.fill();
+  }
+
+  /** So many columns, so few rows on screen: the page keeps its ceiling on elements. */
+  limit() {
+    const rows = Math.min(MOST_ROWS, Math.floor(MOST_CELLS / this.shown.length) - 2 * SPARE - 1);
+    this.visible = Math.max(4, rows);
+    this.pane.style.maxHeight = `${(this.visible + 1) * ROW + 2}px`;
   }
 
   sort(column) {
@@ -50,7 +60,7 @@ export class HeadTable {
 
   fill() {
     const first = Math.max(0, Math.floor(this.pane.scrollTop / ROW) - SPARE);
-    const count = Math.ceil((this.pane.clientHeight || 400) / ROW) + 2 * SPARE;
+    const count = this.visible + 1 + 2 * SPARE;
     const shown = this.order.slice(first, first + count);
     const after = this.order.length - first - shown.length;
     this.body.replaceChildren(gap(first), ...shown.map((index) => this.line(index)), gap(after));

@@ -46,6 +46,7 @@ export class Scored {
     this.key = numbersOf(key);
     [this.rows, this.width] = query.shape;
     this.columns = key.shape[0];
+    this.approximate = query.dtype !== "float32";
     this.blocks = SINGLE;
   }
 
@@ -82,7 +83,7 @@ export class Weighed {
 /** The pooled map: a cell is the share that a block of keys gets, mean over a block of queries; √share in 254 steps. */
 export class Pooled {
   constructor(bytes, rows, columns, blocks) {
-    Object.assign(this, { bytes, rows, columns, blocks });
+    Object.assign(this, { bytes, rows, columns, blocks, approximate: true });
   }
 
   row(q) {
