@@ -45,14 +45,15 @@ def print_document(name: str, begun: float, part: Mapping[str, object]) -> None:
 
 @dataclass(frozen=True)
 class Form(Generic[D]):
-    """How a kind of document is shown: on a terminal, and as a page where it has one."""
+    """How a kind of document is shown: on a terminal, as a page where it has one, and as a table of numbers."""
 
     render: "Callable[[D, Console, Lang], None]"
     page: "Callable[[D, Lang], str] | None" = None
+    table: "Callable[[D], str] | None" = None
 
     def check(self, out: Path | None) -> None:
         """UsageError for a suffix, StorageError for a place, that cannot be written: said before any work."""
-        suffixes = (".json", ".txt", *((".html",) if self.page else ()))
+        suffixes = (".json", ".txt", *((".html",) if self.page else ()), *((".csv",) if self.table else ()))
         if out is not None and out.suffix not in suffixes:
             known = ", ".join(f"FILE{suffix}" for suffix in suffixes)
             raise UsageError(f"cannot write {out.suffix or 'a file without suffix'}", f"use -o with one of {known}")
@@ -64,6 +65,8 @@ class Form(Generic[D]):
         self.check(out)
         if out.suffix == ".html" and self.page is not None:
             write_whole(out, self.page(document, lang))
+        elif out.suffix == ".csv" and self.table is not None:
+            write_whole(out, self.table(document))
         elif out.suffix == ".json":
             write_whole(out, json_text(document) + "\n")
         else:

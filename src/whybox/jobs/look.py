@@ -7,14 +7,19 @@ from dataclasses import dataclass
 from whybox.errors import CaseError, PromptError, SiteError
 from whybox.items.case import Case
 from whybox.items.instance import CaseInstance
+from whybox.jobs.look_diagnoses import said
 from whybox.jobs.look_document import Found, Told, document
 from whybox.jobs.look_payload import HeadAt, opened, payload
+from whybox.measure import dilution
+from whybox.measure.diagnosis import Subject, diagnose
 from whybox.measure.heads import heads_of
 from whybox.measure.looking import Looked, look_at
 from whybox.measure.probe import probe
 from whybox.model import Model
-from whybox.report.document import Lang, LookDocument, LookPayload
+from whybox.report.document import Dilution, DilutionPoint, Lang, LookDocument, LookPayload
 from whybox.text.prompt import Prompt
+
+ANSWER_TOKENS = 32  # of an answer, where the case states none
 
 
 @dataclass(frozen=True)
@@ -66,11 +71,20 @@ def look(
     evidence = _evidence(model, prompt, case)
     _require_heads(model, options.open)
     if options.dilution is not None:
-        prompt.segment(options.dilution)
+        dilution.subject(prompt, options.dilution)
     looked = look_at(model, prompt, tell)
     probed = probe(model, seed=options.seed)
     heads = heads_of(looked, probed)
-    found = Found(looked, probed, heads, (), "not asked for", opened(looked, heads, options.open))
+    wrong = None if case is None else _wrong(model, prompt, case)
+    findings = diagnose(Subject(looked, heads, evidence, wrong))
+    found = Found(
+        looked=looked,
+        probed=probed,
+        heads=heads,
+        diagnoses=tuple(said(model, each, options.lang) for each in findings),
+        dilution=_dilution(model, prompt, options, tell),
+        opened=opened(looked, heads, options.open),
+    )
     told = Told(
         title=options.title or (case.id if case else ""),
         evidence=evidence,
@@ -80,6 +94,31 @@ def look(
         took_s=time.monotonic() - began,
     )
     return LookResult(document(found, told), looked)
+
+
+def _dilution(model: Model, prompt: Prompt, options: LookOptions, tell: Callable[[int, int], None]) -> Dilution | str:
+    if options.dilution is None:
+        return "not asked for"
+    points = tuple(
+        DilutionPoint(
+            tokens=each.tokens,
+            share=each.share,
+            lift=each.lift,
+            lift_reason=None if each.lift is not None else "every head gives the sink more than .3 at the decision",
+            brightest_layer=each.brightest[0],
+            brightest_head=each.brightest[1],
+            brightest_share=each.brightest_share,
+            beyond_training=each.tokens > model.spec.context,
+        )
+        for each in dilution.dilute(model, prompt, options.dilution, tell, options.seed)
+    )
+    return Dilution(segment=options.dilution, points=points, trained=model.spec.context)
+
+
+def _wrong(model: Model, prompt: Prompt, case: CaseInstance) -> bool:
+    """Whether what the model writes is scored as anything but right."""
+    written = model.generate(prompt, case.decoding.max_tokens or ANSWER_TOKENS)
+    return not case.scorer().score(written.text).right
 
 
 def _evidence(model: Model, prompt: Prompt, case: CaseInstance | None) -> tuple[str, ...]:

@@ -32,7 +32,8 @@ HeadAt = tuple[int, int]
 def opened(looked: Looked, heads: Heads, asked: Sequence[HeadAt]) -> tuple[Opened, ...]:
     """The heads asked for, else the clearest of each class, as many as the page has room for (one at least)."""
     chosen = [(head, "asked for") for head in asked] or list(_clearest(heads).items())
-    kept, room = [], MOST_BYTES
+    kept: list[Opened] = []
+    room = MOST_BYTES
     for (layer, head), why in chosen[:MOST_OPENED]:
         attention = looked.spec.layers[layer].attention
         room -= 2 * 2 * len(looked.prompt) * attention.head_width  # a query and a key of two bytes a number
@@ -66,8 +67,11 @@ def payload(looked: Looked, heads: Sequence[Opened]) -> LookPayload:
 def packed(rows: Float[np.ndarray, "q d"], dtype: np.dtype[np.floating]) -> Packed:
     """Little-endian, row after row, as base64."""
     data = np.ascontiguousarray(rows, dtype.newbyteorder("<")).tobytes()
-    name = "float16" if dtype == np.float16 else "float32"
-    return Packed(dtype=name, shape=(rows.shape[0], rows.shape[1]), data=base64.b64encode(data).decode("ascii"))
+    return Packed(
+        dtype="float16" if dtype == np.float16 else "float32",
+        shape=(rows.shape[0], rows.shape[1]),
+        data=base64.b64encode(data).decode("ascii"),
+    )
 
 
 def _clearest(heads: Heads) -> dict[HeadAt, str]:

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from string import ascii_uppercase
 
+import numpy as np
+
 from whybox.cause.decision import NOT_OWN, Reading
 from whybox.cause.effects import Effect, SegmentEffects, Unknown
 from whybox.cause.spans import Stretch

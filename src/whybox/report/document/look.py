@@ -233,12 +233,14 @@ class DilutionPoint(Part):
 
 
 class Dilution(Part):
-    """Share of one segment as filler between it and the decision makes the prompt longer."""
+    """Share of one segment (or token, by its number) as filler behind it makes the prompt longer.
+
+    The first point is the prompt as it is. trained: tokens of the trained context.
+    """
 
     segment: str
     points: tuple[DilutionPoint, ...] = Field(min_length=1)
     trained: int = Field(ge=1)
-    notes: tuple[str, ...] = ()
 
 
 class MapView(Part):

@@ -1,0 +1,119 @@
+"""`whybox look PROMPT|CASE`: what every attention head does."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from whybox.cli.options import (
+    DEFAULT_MODEL,
+    DEFAULT_PRECISION,
+    AcceptKey,
+    AllowLong,
+    Chat,
+    Device,
+    Engine,
+    EngineName,
+    Json,
+    Language,
+    Model,
+    Out,
+    Precision,
+    Quiet,
+    Seed,
+    Threads,
+    language,
+)
+from whybox.cli.threads import limit_threads
+from whybox.errors import UsageError
+
+if TYPE_CHECKING:
+    from whybox.items.case import Case
+    from whybox.model import Model as Opened
+    from whybox.text.prompt import Prompt
+
+What = Annotated[
+    str, typer.Argument(metavar="PROMPT|CASE.yaml", help="A text (- reads standard input) or a case file.")
+]
+Layer = Annotated[int | None, typer.Option("--layer", min=0, help="Only the heads of this layer.", show_default=False)]
+Head = Annotated[int | None, typer.Option("--head", min=0, help="Only this head, with --layer.", show_default=False)]
+Sort = Annotated[str | None, typer.Option("--sort", metavar="COLUMN", help="Sort the heads, largest first.")]
+Csv = Annotated[bool, typer.Option("--csv", help="The table of heads as CSV on stdout, and nothing else there.")]
+Dilution = Annotated[
+    str | None,
+    typer.Option("--dilution", metavar="SEGMENT", help="Follow its share as filler makes the context longer."),
+]
+
+
+def look(
+    what: What,
+    layer: Layer = None,
+    head: Head = None,
+    sort: Sort = None,
+    csv: Csv = False,
+    dilution: Dilution = None,
+    model: Model = DEFAULT_MODEL,
+    seed: Seed = 0,
+    chat: Chat = False,
+    allow_long: AllowLong = False,
+    accept_key: AcceptKey = None,
+    engine: Engine = EngineName.auto,
+    precision: Precision = DEFAULT_PRECISION,
+    device: Device = "auto",
+    threads: Threads = None,
+    lang: Language = None,
+    out: Out = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Show what every attention head does: statistics, classes, segments, and what that may mean."""
+    limit_threads(threads)
+
+    from whybox.cli.opening import opened
+    from whybox.cli.runs import Walk
+    from whybox.cli.telling import Form, json_text
+    from whybox.jobs.look import LookOptions
+    from whybox.jobs.look import look as look_at
+    from whybox.report.text_look import Shown, heads_csv, render_look, require_column
+
+    asked, shown = language(lang), Shown(sort, layer, head)
+    _require_sense(layer, head, csv, json)
+    require_column(sort)
+    form = Form(lambda document, console, lang: render_look(document, console, lang, shown), table=heads_csv)
+    form.check(out)
+    case = _case(what)
+    loaded = opened(model, engine, precision, device, accept_key, allow_long, quiet)
+    open_heads = ((layer, head),) if layer is not None and head is not None else ()
+    options = LookOptions(open_heads, dilution, seed, asked, command=shlex.join(["whybox", *sys.argv[1:]]))
+    with Walk(asked, quiet) as walk:
+        document = look_at(loaded, case or _prompt(loaded, what, chat), options, walk.tell).document
+    if out is not None:
+        form.save(document, asked, out)
+    if json:
+        print(json_text(document))
+    elif csv:
+        print(heads_csv(document), end="")
+    elif out is None:
+        form.show(document, asked)
+
+
+def _require_sense(layer: int | None, head: int | None, csv: bool, json: bool) -> None:
+    if head is not None and layer is None:
+        raise UsageError("--head needs --layer", "for instance: --layer 18 --head 6")
+    if csv and json:
+        raise UsageError("--csv and --json both want stdout", "give one of them, and the other a file with -o")
+
+
+def _case(what: str) -> "Case | None":
+    """A case where the argument names a YAML file; a text otherwise."""
+    from whybox.items.case import Case
+
+    return Case.load(what) if Path(what).suffix in (".yaml", ".yml") else None
+
+
+def _prompt(model: "Opened", what: str, chat: bool) -> "Prompt":
+    from whybox.cli.opening import prompt_of
+
+    return prompt_of(model, what, chat)
