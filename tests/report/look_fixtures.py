@@ -130,7 +130,9 @@ def segment(name: str, kind: str, letter: str, start: int, end: int, shares: lis
     }
 
 
-def head(layer: int, place: int, statistics: dict[str, Any], pattern: np.ndarray, shares: list[float]) -> dict[str, Any]:
+def head(
+    layer: int, place: int, statistics: dict[str, Any], pattern: np.ndarray, shares: list[float]
+) -> dict[str, Any]:
     """One row of the head table; what only a model can tell has its reason."""
     unknown = ("next", "local_even", "local16_even", "local64_even", "distance_part", "induction_control", "duplicate")
     classes = [
@@ -142,9 +144,11 @@ def head(layer: int, place: int, statistics: dict[str, Any], pattern: np.ndarray
         "layer": layer,
         "head": place,
         "classes": classes or ["mixed"],
-        **{name: statistics[name] for name in ("entropy", "entropy_norm", "effective_keys", "sink", "previous", "self")},
+        **{
+            name: statistics[name] for name in ("entropy", "entropy_norm", "effective_keys", "sink", "previous", "self")
+        },
         **{name: statistics[name] for name in ("local", "local16", "local64", "distance")},
-        **{name: None for name in unknown},
+        **dict.fromkeys(unknown),
         **{f"{name}_reason": "not measured" for name in unknown},
         "sink_all": statistics["sink"],
         "sink_mass": float(1 - pattern[-1].sum()),
@@ -163,9 +167,7 @@ def head(layer: int, place: int, statistics: dict[str, Any], pattern: np.ndarray
     }
 
 
-def document_of(
-    patterns: list[np.ndarray], words: list[dict[str, Any]], parts: list[dict[str, Any]]
-) -> dict[str, Any]:
+def document_of(patterns: list[np.ndarray], words: list[dict[str, Any]], parts: list[dict[str, Any]]) -> dict[str, Any]:
     count = len(words)
     owner = np.array([word["segment"] for word in words])
     table, maps = [], []
@@ -239,7 +241,9 @@ def pooled(pattern: np.ndarray, block: int) -> list[list[float | None]]:
     ]
 
 
-def diagnosis(code: str, hits: int, evidence: dict[str, float], meaning: str, action: str, **where: Any) -> dict[str, Any]:
+def diagnosis(
+    code: str, hits: int, evidence: dict[str, float], meaning: str, action: str, **where: Any
+) -> dict[str, Any]:
     common = hits > 20
     return {
         "code": code,
@@ -265,7 +269,6 @@ DIAGNOSES = [
 DILUTION = {
     "segment": "doc2",
     "trained": 2048,
-    "notes": ["filler: sentences without digits"],
     "points": [
         {
             "tokens": tokens,
@@ -302,7 +305,7 @@ def hostile() -> tuple[LookDocument, LookPayload]:
         "decision": data["decision"] | {"next": [candidate]},
         "diagnoses": [found, found | {"common": True, "action": None, "action_reason": evil}],
         "classes": [{"name": "sink", "rule": evil, "count": 3}],
-        "dilution": DILUTION | {"segment": evil, "notes": [evil]},
+        "dilution": DILUTION | {"segment": evil},
         "dilution_reason": None,
         "notes": [evil],
         "command": evil,

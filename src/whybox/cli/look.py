@@ -3,7 +3,7 @@
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -30,8 +30,13 @@ from whybox.cli.threads import limit_threads
 from whybox.errors import UsageError
 
 if TYPE_CHECKING:
+    from whybox.cli.telling import Form
     from whybox.items.case import Case
+    from whybox.jobs.look import LookResult
     from whybox.model import Model as Opened
+    from whybox.report.document import LookDocument
+    from whybox.report.draw import Picture
+    from whybox.report.text_look import Shown
     from whybox.text.prompt import Prompt
 
 What = Annotated[
@@ -45,6 +50,11 @@ Dilution = Annotated[
     str | None,
     typer.Option("--dilution", metavar="SEGMENT", help="Follow its share as filler makes the context longer."),
 ]
+PictureKind = Literal["model", "head", "budget"]
+Drawn = Annotated[
+    PictureKind | None,
+    typer.Option("--picture", help="What -o x.png or x.svg shows (model; with --head: head).", show_default=False),
+]
 
 
 def look(
@@ -54,6 +64,7 @@ def look(
     sort: Sort = None,
     csv: Csv = False,
     dilution: Dilution = None,
+    picture: Drawn = None,
     model: Model = DEFAULT_MODEL,
     seed: Seed = 0,
     chat: Chat = False,
@@ -73,22 +84,23 @@ def look(
 
     from whybox.cli.opening import opened
     from whybox.cli.runs import Walk
-    from whybox.cli.telling import Form, json_text
+    from whybox.cli.telling import json_text
     from whybox.jobs.look import LookOptions
     from whybox.jobs.look import look as look_at
-    from whybox.report.text_look import Shown, heads_csv, render_look, require_column
+    from whybox.report.text_look import Shown, heads_csv, require_column
 
     asked, shown = language(lang), Shown(sort, layer, head)
     _require_sense(layer, head, csv, json)
     require_column(sort)
-    form = Form(lambda document, console, lang: render_look(document, console, lang, shown), table=heads_csv)
-    form.check(out)
+    which = _picture(picture, layer, head)
+    _form(shown, which).check(out)
     case = _case(what)
     loaded = opened(model, engine, precision, device, accept_key, allow_long, quiet)
     open_heads = ((layer, head),) if layer is not None and head is not None else ()
     options = LookOptions(open_heads, dilution, seed, asked, command=shlex.join(["whybox", *sys.argv[1:]]))
     with Walk(asked, quiet) as walk:
-        document = look_at(loaded, case or _prompt(loaded, what, chat), options, walk.tell).document
+        result = look_at(loaded, case or _prompt(loaded, what, chat), options, walk.tell)
+    form, document = _form(shown, which, result), result.document
     if out is not None:
         form.save(document, asked, out)
     if json:
@@ -97,6 +109,42 @@ def look(
         print(heads_csv(document), end="")
     elif out is None:
         form.show(document, asked)
+
+
+def _form(shown: "Shown", which: "Picture", result: "LookResult | None" = None) -> "Form[LookDocument]":
+    """Every way to show a look. result: what page and pictures are made from, once there is one."""
+    from whybox.cli.telling import Form
+    from whybox.report.document import LookPayload
+    from whybox.report.draw import look_picture, png_bytes, svg_text
+    from whybox.report.html import look_page
+    from whybox.report.text_look import heads_csv, render_look
+
+    payload = result.payload if result is not None else LookPayload
+    return Form(
+        lambda document, console, lang: render_look(document, console, lang, shown),
+        lambda document, lang: look_page(document, payload(), lang),
+        heads_csv,
+        {
+            ".png": lambda document, lang: png_bytes(look_picture(document, payload(), which, lang)),
+            ".svg": lambda document, lang: svg_text(look_picture(document, payload(), which, lang)),
+        },
+    )
+
+
+def _picture(kind: PictureKind | None, layer: int | None, head: int | None) -> "Picture":
+    """What a PNG or SVG shows: all heads, unless one is named or the budget is asked for."""
+    from whybox.report.draw import Budget, HeadAt, ModelView
+
+    named = HeadAt(layer, head) if layer is not None and head is not None else None
+    match kind:
+        case "budget":
+            return Budget()
+        case "model":
+            return ModelView()
+        case "head" if named is None:
+            raise UsageError("--picture head needs --layer and --head", "for instance: --layer 18 --head 6")
+        case _:
+            return named or ModelView()
 
 
 def _require_sense(layer: int | None, head: int | None, csv: bool, json: bool) -> None:

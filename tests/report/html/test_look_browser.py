@@ -26,7 +26,9 @@ def opened(visit: Callable) -> Any:
 
 @pytest.mark.parametrize(("width", "theme", "lang"), LOOKS)
 def test_it_fits_the_screen_in_both_themes_and_languages(visit: Callable, width: int, theme: str, lang: str) -> None:
-    page = visit(look_page(*look_fixtures.look(dilution=look_fixtures.DILUTION, dilution_reason=None), lang), width, theme)
+    page = visit(
+        look_page(*look_fixtures.look(dilution=look_fixtures.DILUTION, dilution_reason=None), lang), width, theme
+    )
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.locator("h1").bounding_box()["y"] < 300
     wide = page.evaluate(
@@ -216,9 +218,7 @@ def long(count: int = 4_000) -> tuple[LookDocument, LookPayload]:
     query = generator.normal(size=(count, 2, 64)).astype(np.float32)
     key = generator.normal(size=(count, 64)).astype(np.float32)
     query[1:, 0] += 0.4 * key[:-1]
-    queries = [
-        {"layer": 20, "head": 3 + i, "group": 1, "rows": look_fixtures.packed(query[:, i])} for i in range(2)
-    ]
+    queries = [{"layer": 20, "head": 3 + i, "group": 1, "rows": look_fixtures.packed(query[:, i])} for i in range(2)]
     keys = [{"layer": 20, "group": 1, "rows": look_fixtures.packed(key)}]
     payload = {"rules": [{"layer": 20, "scale": 0.125}], "query_rows": queries, "key_rows": keys}
     changes = {
@@ -229,9 +229,12 @@ def long(count: int = 4_000) -> tuple[LookDocument, LookPayload]:
         "layers": [look_fixtures.layer_row(layer, 9) for layer in range(30)],
         "opened": opened,
         "short_text": False,
-        "decision": document.decision.model_dump() | {"by_token": [1 / count] * count, "value_by_token": [1 / count] * count},
+        "decision": document.decision.model_dump()
+        | {"by_token": [1 / count] * count, "value_by_token": [1 / count] * count},
     }
-    return LookDocument.model_validate(document.model_dump(by_alias=True) | changes), LookPayload.model_validate(payload)
+    return LookDocument.model_validate(document.model_dump(by_alias=True) | changes), LookPayload.model_validate(
+        payload
+    )
 
 
 SMOOTH = """async (step) => {
@@ -261,7 +264,9 @@ def test_at_4000_tokens_the_page_is_small_enough_and_stays_responsive(visit: Cal
         "clientX: look.map.canvas.getBoundingClientRect().left + 60 + 7 * i, "
         "clientY: look.map.canvas.getBoundingClientRect().top + 40 + 7 * i})))"
     )
-    print(f"frames, ms: scroll median {scrolled[20]:.0f}, worst {scrolled[-1]:.0f}; hover {hovered[20]:.0f}, {hovered[-1]:.0f}")
+    print(
+        f"frames, ms: scroll median {scrolled[20]:.0f}, worst {scrolled[-1]:.0f}; hover {hovered[20]:.0f}, {hovered[-1]:.0f}"
+    )
     assert scrolled[20] < 50
     assert hovered[20] < 50
     query, key = (look_fixtures_rows(rows) for rows in (payload.query_rows[0].rows, payload.key_rows[0].rows))

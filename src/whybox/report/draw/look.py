@@ -12,10 +12,9 @@ from whybox.report.draw.labels import Labels, shortened
 from whybox.report.draw.palette import light, segment_fill, shares
 from whybox.report.draw.rows import exact_pattern, pooled
 from whybox.report.draw.scene import Box, Cells, Hatch, Mark, Scene, Shape, Words
-from whybox.report.html.look_data import MARKS, colour_of
+from whybox.report.html.look_data import MARKS, colour_of, name_of
 from whybox.report.html.look_figures import drawn_segments
 from whybox.report.numbers import percent
-from whybox.report.words import say
 
 EDGE = 24
 TITLE = 18
@@ -52,7 +51,7 @@ Picture = ModelView | HeadAt | Budget
 def look_picture(document: LookDocument, payload: LookPayload, which: Picture, lang: Lang) -> Scene:
     """One of the pictures. UsageError for a head that the document does not have."""
     labels = Labels(lang)
-    name = labels.told(document.title or document.model.name)
+    name = labels.told(name_of(document))
     match which:
         case ModelView():
             return _model_view(document, name, labels)
@@ -76,13 +75,18 @@ def _model_view(document: LookDocument, name: str, labels: Labels) -> Scene:
     marks += [_words(left + head * step + cell / 2, top - 10, str(head), "middle") for head in range(across)]
     for small in document.maps.heads:
         x, y = left + small.head * step, top + layers.index(small.layer) * step
-        marks += [Box(x, y, cell, cell, light("sunken")), Cells(x, y, cell, cell, shares(_values(small, document), 1.0))]
+        marks += [
+            Box(x, y, cell, cell, light("sunken")),
+            Cells(x, y, cell, cell, shares(_values(small, document), 1.0)),
+        ]
         letters = "".join(MARKS[found] for found in classes[small.layer, small.head])[:3]
         marks.append(Words(x + cell - 2, y + 8, letters, 10 if cell >= 24 else 8, light("ink"), "end", bold=True))
     bottom = top + len(layers) * step + 20
     width = max(left + across * step + EDGE, 480)
     marks += _scale(EDGE, bottom, "100 %", labels)
-    found = [(MARKS[each.name], labels.say(f"look.class.{each.name}"), each.count) for each in document.classes if each.count]
+    found = [
+        (MARKS[each.name], labels.say(f"look.class.{each.name}"), each.count) for each in document.classes if each.count
+    ]
     counts = [f"{mark} {named} {count}".strip() for mark, named, count in found]
     lines = _wrapped(counts, int((width - 2 * EDGE) / 7))
     marks += [_words(EDGE, bottom + 28 + 18 * i, line) for i, line in enumerate(lines)]
@@ -109,7 +113,9 @@ def _head(document: LookDocument, payload: LookPayload, at: HeadAt, name: str, l
     else:
         values, size = pooled(pattern, MOST_CELLS)
         rows, columns = _blocks(len(pattern), size), _blocks(pattern.shape[1], size)
-    return _map(document, values, (rows, columns), labels.say("draw.head", name=name, layer=at.layer, head=at.head), labels)
+    return _map(
+        document, values, (rows, columns), labels.say("draw.head", name=name, layer=at.layer, head=at.head), labels
+    )
 
 
 def _blocks(count: int, size: int) -> tuple[Block, ...]:
@@ -118,7 +124,11 @@ def _blocks(count: int, size: int) -> tuple[Block, ...]:
 
 
 def _map(
-    document: LookDocument, values: np.ndarray, axes: tuple[Sequence[Block], Sequence[Block]], title: str, labels: Labels
+    document: LookDocument,
+    values: np.ndarray,
+    axes: tuple[Sequence[Block], Sequence[Block]],
+    title: str,
+    labels: Labels,
 ) -> Scene:
     rows, columns = axes
     keys = document.key_tokens or document.tokens
@@ -134,7 +144,9 @@ def _map(
     marks += _strip(document, keys, columns, (left, TOP + high + 3), cell, down=False)
     foot = TOP + high + STRIP + 8
     if labelled:
-        marks += [_label(labels, t, left - STRIP - 8, TOP + (i + 0.5) * cell, False) for i, t in enumerate(document.tokens)]
+        marks += [
+            _label(labels, t, left - STRIP - 8, TOP + (i + 0.5) * cell, False) for i, t in enumerate(document.tokens)
+        ]
         marks += [_label(labels, t, left + (i + 0.5) * cell, foot, True) for i, t in enumerate(keys)]
     bottom = foot + (LABEL_ROOM if labelled else 0) + 24
     marks += _scale(EDGE, bottom, percent(most), labels)
@@ -190,7 +202,9 @@ def _budget(document: LookDocument, name: str, labels: Labels) -> Scene:
     for share in (0.0, 0.5, 1.0):
         marks.append(_words(left - 8, TOP + high * (1 - share), f"{share:.0%}".replace("%", " %"), "end"))
     every = max(1, round(layers / 15))
-    marks += [_words(left + wide * (i + 0.5) / layers, TOP + high + 14, str(i), "middle") for i in range(0, layers, every)]
+    marks += [
+        _words(left + wide * (i + 0.5) / layers, TOP + high + 14, str(i), "middle") for i in range(0, layers, every)
+    ]
     marks.append(_words(left + wide, TOP + high + 34, labels.say("look.budget.x") + " →", "end"))
     for i, (segment, fill) in enumerate(zip(drawn, fills, strict=True)):
         y = TOP + high + 60 + 24 * i
@@ -208,7 +222,9 @@ def _grey(segment: LookSegment) -> bool:
     return segment.kind in ("template", "bos", "sink")
 
 
-def _steps(low: np.ndarray, high: np.ndarray, box: tuple[float, float, float, float]) -> tuple[tuple[float, float], ...]:
+def _steps(
+    low: np.ndarray, high: np.ndarray, box: tuple[float, float, float, float]
+) -> tuple[tuple[float, float], ...]:
     """A closed outline with a flat piece for each layer."""
     left, top, wide, tall = box
     edges = left + wide * np.arange(len(low) + 1) / len(low)

@@ -20,7 +20,9 @@ def svg_text(scene: Scene) -> str:
     size = f'width="{scene.width:g}" height="{scene.height:g}" viewBox="0 0 {scene.width:g} {scene.height:g}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" font-family={quoteattr(FAMILY)}>'
     ground = f'<rect width="100%" height="100%" fill="{scene.ground}"/>'
-    marks = "\n".join([*(_pattern(mark.fill) for mark in scene.marks if isinstance(mark, Hatch)), *map(_mark, scene.marks)])
+    marks = "\n".join(
+        [*(_pattern(mark.fill) for mark in scene.marks if isinstance(mark, Hatch)), *map(_mark, scene.marks)]
+    )
     return f"{head}\n<title>{escape(scene.title)}</title>\n{ground}\n{marks}\n</svg>\n"
 
 

@@ -16,6 +16,7 @@ from whybox.report.html.look_data import (
     HeadValues,
     colour_of,
     head_values,
+    name_of,
     script_data,
 )
 from whybox.report.html.look_figures import ClassRow, budget_figure, dilution_figure, drawn_segments
@@ -55,7 +56,7 @@ def look_page(document: LookDocument, payload: LookPayload, lang: Lang) -> str:
         data=data,
         bundle=BUNDLE,
         doc=document,
-        name=document.title or "look",
+        name=name_of(document),
         headline=_headline(rare, len(document.diagnoses), lang),
         rare=rare[:MOST_FINDINGS],
         common=[diagnosis for diagnosis in document.diagnoses if diagnosis.common][:MOST_FINDINGS],
@@ -74,7 +75,10 @@ def look_page(document: LookDocument, payload: LookPayload, lang: Lang) -> str:
         key_bars=KEY_BARS,
         listed=_listed(document),
         most_lined=MOST_LINED,
-        budgets=[("decision", budget_figure(document.segments, False)), ("mean", budget_figure(document.segments, True))],
+        budgets=[
+            ("decision", budget_figure(document.segments, False)),
+            ("mean", budget_figure(document.segments, True)),
+        ],
         budget_finding=_budget_finding(document, lang),
         drawn=drawn_segments(document.segments),
         dilution=dilution_figure(document.dilution) if document.dilution else None,
@@ -118,7 +122,9 @@ def _class_rows(document: LookDocument) -> list[ClassRow]:
     """Classes that at least one head has, the most frequent first."""
     found = sorted((each for each in document.classes if each.count), key=lambda each: -each.count)
     return [
-        ClassRow(each.name, MARKS[each.name], each.rule, each.count, each.count / len(document.heads), _best(document, each))
+        ClassRow(
+            each.name, MARKS[each.name], each.rule, each.count, each.count / len(document.heads), _best(document, each)
+        )
         for each in found
     ]
 
@@ -141,7 +147,9 @@ def _classes_finding(document: LookDocument, lang: Lang) -> str:
     most = max(named, key=lambda each: each.count, default=None)
     if most is None:
         return ""
-    return say("look.classes.finding", lang, name=say(f"look.class.{most.name}", lang), k=most.count, n=len(document.heads))
+    return say(
+        "look.classes.finding", lang, name=say(f"look.class.{most.name}", lang), k=most.count, n=len(document.heads)
+    )
 
 
 def _counts(classes: tuple[ClassCount, ...], heads: int, lang: Lang) -> str:
@@ -189,7 +197,13 @@ def _layers_finding(document: LookDocument, lang: Lang) -> str:
 
 
 def _tables(document: LookDocument, values: HeadValues, lang: Lang) -> list[Table]:
-    return [_tokens(document, lang), _heads(values), _layers(document, lang), _budget(document, lang), _dilution(document, lang)]
+    return [
+        _tokens(document, lang),
+        _heads(values),
+        _layers(document, lang),
+        _budget(document, lang),
+        _dilution(document, lang),
+    ]
 
 
 def _tokens(document: LookDocument, lang: Lang) -> Table:
@@ -226,7 +240,15 @@ def _cell(value: object) -> str:
 
 
 def _layers(document: LookDocument, lang: Lang) -> Table:
-    names = ("layer.heads", "layer.window", "layer.sd_least", "layer.sd_median", "layer.sd_most", "layer.units", "layer.dead")
+    names = (
+        "layer.heads",
+        "layer.window",
+        "layer.sd_least",
+        "layer.sd_median",
+        "layer.sd_most",
+        "layer.units",
+        "layer.dead",
+    )
     rows = [
         [str(r.layer), str(r.heads), exact(r.window), exact(r.score_sd_least), exact(r.score_sd_median)]
         + [exact(r.score_sd_most), exact(r.units), exact(r.dead_units)]
@@ -243,13 +265,24 @@ def _budget(document: LookDocument, lang: Lang) -> Table:
 
 
 def _dilution(document: LookDocument, lang: Lang) -> Table:
-    names = ("look.tokens", "look.share", "look.lift", "dilution.brightest", "dilution.brightest_share", "look.dilution.beyond")
+    names = (
+        "look.tokens",
+        "look.share",
+        "look.lift",
+        "dilution.brightest",
+        "dilution.brightest_share",
+        "look.dilution.beyond",
+    )
     points = document.dilution.points if document.dilution else ()
     rows = [
-        [str(p.tokens), exact(p.share), exact(p.lift), f"{p.brightest_layer}.{p.brightest_head}", exact(p.brightest_share)]
+        [
+            str(p.tokens),
+            exact(p.share),
+            exact(p.lift),
+            f"{p.brightest_layer}.{p.brightest_head}",
+            exact(p.brightest_share),
+        ]
         + [str(p.beyond_training).lower()]
         for p in points
     ]
     return Table("dilution", [say(name, lang) for name in names], rows)
-
-

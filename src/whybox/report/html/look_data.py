@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from whybox.report.document import HeadLook, Lang, LookDocument, LookPayload, LookSegment, MapView, PromptToken
 from whybox.report.html.page import MOST_BYTES, MOST_DATA
-from whybox.report.visible import visible
+from whybox.report.visible import one_line, shortened, visible
 from whybox.report.words import say
 
 MARKS = {
@@ -34,6 +34,7 @@ STATISTICS = (
 TOLD = ("sink", "previous", "self", "induction")  # said of the chosen head under the grid
 UNSEEN = 255
 MOST_COLOURS = 8
+MOST_NAME = 48
 
 Value = float | str | list[str] | None
 
@@ -131,6 +132,11 @@ def exact_rows(document: LookDocument, payload: LookPayload, room: int) -> dict[
             held[name] += [part.model_dump() for part in parts]
     layers = {query["layer"] for query in held["queries"]}
     return held | {"rules": [rule.model_dump() for rule in payload.rules if rule.layer in layers]}
+
+
+def name_of(document: LookDocument) -> str:
+    """The title, else how the text begins."""
+    return document.title or shortened(one_line(document.text), MOST_NAME) or document.model.name
 
 
 def first_head(document: LookDocument) -> int:

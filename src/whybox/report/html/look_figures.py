@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from itertools import accumulate
 
 from whybox.report.document import Dilution, LookSegment
 from whybox.report.html.scale import Scale, Tick, scale_over
