@@ -62,7 +62,7 @@ def rule(layer: int) -> Attention:
 
 
 def heads_of(layer: int, count: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Queries [q h d] and keys [k g d] of one layer, and the patterns [h q k] that the engine's own arithmetic makes."""
+    """Queries [q h d] and keys [k g d] of one layer, and the patterns [h q k] that the engine's arithmetic makes."""
     generator = np.random.default_rng([seed, layer])
     query = generator.normal(size=(count, 3, WIDTH)).astype(np.float32) * 2
     key = generator.normal(size=(count, 1, WIDTH)).astype(np.float32)
@@ -197,7 +197,10 @@ def document_of(patterns: list[np.ndarray], words: list[dict[str, Any]], parts: 
         "evidence": ["doc2"],
         "decision": {
             "position": count - 1,
-            "next": [{"id": 39, "text": " 7", "prob": 0.41, "logprob": -0.89}, {"id": 40, "text": "天", "prob": 0.2, "logprob": -1.6}],
+            "next": [
+                {"id": 39, "text": " 7", "prob": 0.41, "logprob": -0.89},
+                {"id": 40, "text": "天", "prob": 0.2, "logprob": -1.6},
+            ],
             "by_token": [float(np.mean([p[:, -1, k].mean() for p in patterns])) for k in range(count)],
             "value_by_token": [1 / count] * count,
         },
@@ -260,9 +263,9 @@ def diagnosis(
 DIAGNOSES = [
     diagnosis("UNSEEN", 7, {"lift": 0.349, "share": 0.0472}, "Not seen: a prompt or placement problem.",
               "Move, shorten, boost the edge; `evidence`.", segments=["doc2"]),
-    diagnosis("DOCS_COMPETE", 18, {"doc1": 0.052, "doc2": 0.047}, "Their keys and values compete; claims may be swapped.",
+    diagnosis("DOCS_COMPETE", 18, {"doc1": 0.052, "doc2": 0.047}, "Their keys and values compete.",
               "Document order test; `documents`.", segments=["doc1", "doc2"]),
-    diagnosis("SINK", 200, {"heads": 182}, "Usual softmax drain, not a data fault.", "", heads=[[i, 0] for i in range(12)]),
+    diagnosis("SINK", 200, {"heads": 182}, "Usual softmax drain, not a data fault.", "", heads=[[1, 0], [2, 0]]),
     diagnosis("SHORT_RANGE", 200, {"heads": 21}, "Normal short-range work.", "", layers=[0, 1]),
 ]  # fmt: skip
 

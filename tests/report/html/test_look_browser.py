@@ -1,4 +1,4 @@
-"""The page of `look` in a real browser: looked at, clicked, used by keyboard, fed with hostile text, at 4,000 tokens."""
+"""The page of `look` in a browser: looked at, clicked, used by keyboard, fed with hostile text, at 4,000 tokens."""
 
 import itertools
 from collections.abc import Callable
@@ -9,6 +9,7 @@ import pytest
 
 from tests.report import fixtures, look_fixtures
 from whybox.report.document import LookDocument, LookPayload
+from whybox.report.draw.rows import unpacked
 from whybox.report.html import look_page
 from whybox.report.html.page import MOST_BYTES, MOST_NODES
 from whybox.report.visible import visible
@@ -264,20 +265,13 @@ def test_at_4000_tokens_the_page_is_small_enough_and_stays_responsive(visit: Cal
         "clientX: look.map.canvas.getBoundingClientRect().left + 60 + 7 * i, "
         "clientY: look.map.canvas.getBoundingClientRect().top + 40 + 7 * i})))"
     )
-    print(
-        f"frames, ms: scroll median {scrolled[20]:.0f}, worst {scrolled[-1]:.0f}; hover {hovered[20]:.0f}, {hovered[-1]:.0f}"
-    )
+    for name, times in (("scroll", scrolled), ("hover", hovered)):
+        print(f"{name}: frames of {times[20]:.0f} ms (median), {times[-1]:.0f} ms (longest)")
     assert scrolled[20] < 50
     assert hovered[20] < 50
-    query, key = (look_fixtures_rows(rows) for rows in (payload.query_rows[0].rows, payload.key_rows[0].rows))
+    query, key = (unpacked(rows) for rows in (payload.query_rows[0].rows, payload.key_rows[0].rows))
     scores = query[3210].astype(np.float64) @ key[:3211].T * 0.125
     weights = np.exp(scores - scores.max())
     place = page.evaluate("look.look.heads.findIndex((h) => h.layer === 20 && h.head === 3)")
     assert page.evaluate(ROW, [place, 3210])[:3211] == pytest.approx((weights / weights.sum()).tolist(), abs=1e-6)
     assert page.faults == []
-
-
-def look_fixtures_rows(packed: Any) -> np.ndarray:
-    from whybox.report.draw.rows import unpacked
-
-    return unpacked(packed)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import assert_never
 
 import numpy as np
@@ -174,7 +175,7 @@ def _strip(
     colours = colour_of(document.segments)
     edges = [i for i in range(len(owners)) if i == 0 or owners[i] != owners[i - 1]] + [len(owners)]
     marks: list[Mark] = []
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         place, long = start * cell, max((end - start) * cell - 1, 0.5)
         x, y = (corner[0], corner[1] + place) if down else (corner[0] + place, corner[1])
         size = (STRIP, long) if down else (long, STRIP)
@@ -199,12 +200,10 @@ def _budget(document: LookDocument, name: str, labels: Labels) -> Scene:
         above = below + np.array(segment.share_by_layer)
         marks.append(Shape(_steps(below, above, (left, TOP, wide, high)), fill))
         below = above
-    for share in (0.0, 0.5, 1.0):
-        marks.append(_words(left - 8, TOP + high * (1 - share), f"{share:.0%}".replace("%", " %"), "end"))
-    every = max(1, round(layers / 15))
-    marks += [
-        _words(left + wide * (i + 0.5) / layers, TOP + high + 14, str(i), "middle") for i in range(0, layers, every)
-    ]
+    marks += [_words(left - 8, TOP + high * (1 - share), percent(share), "end") for share in (0.0, 0.5, 1.0)]
+    each, foot = wide / layers, TOP + high + 14
+    shown = range(0, layers, max(1, round(layers / 15)))
+    marks += [_words(left + each * (i + 0.5), foot, str(i), "middle") for i in shown]
     marks.append(_words(left + wide, TOP + high + 34, labels.say("look.budget.x") + " →", "end"))
     for i, (segment, fill) in enumerate(zip(drawn, fills, strict=True)):
         y = TOP + high + 60 + 24 * i

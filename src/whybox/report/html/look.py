@@ -209,14 +209,13 @@ def _tables(document: LookDocument, values: HeadValues, lang: Lang) -> list[Tabl
 def _tokens(document: LookDocument, lang: Lang) -> Table:
     names = ("position", "id", "text", "bytes", "part", "segment", "share")
     columns = [*(say(f"column.{name}", lang) for name in names), say("look.share.value", lang)]
-    shares = document.decision.by_token or (None,) * len(document.tokens)
-    valued = document.decision.value_by_token or (None,) * len(document.tokens)
     keys = document.key_tokens or document.tokens
-    rows = [
-        [str(i), str(t.id), visible(t.text), t.bytes, f"{t.part}/{t.of}", document.segments[t.segment].name]
-        + [exact(shares[i]), exact(valued[i])]
-        for i, t in enumerate(keys)
-    ]
+    shares = document.decision.by_token or (None,) * len(keys)
+    valued = document.decision.value_by_token or (None,) * len(keys)
+    rows = []
+    for i, (t, share, by_value) in enumerate(zip(keys, shares, valued, strict=True)):
+        told = [str(i), str(t.id), visible(t.text), t.bytes, f"{t.part}/{t.of}", document.segments[t.segment].name]
+        rows.append([*told, exact(share), exact(by_value)])
     return Table("tokens", columns, rows, most=12)
 
 
@@ -240,21 +239,18 @@ def _cell(value: object) -> str:
 
 
 def _layers(document: LookDocument, lang: Lang) -> Table:
-    names = (
-        "layer.heads",
-        "layer.window",
-        "layer.sd_least",
-        "layer.sd_median",
-        "layer.sd_most",
-        "layer.units",
-        "layer.dead",
-    )
-    rows = [
-        [str(r.layer), str(r.heads), exact(r.window), exact(r.score_sd_least), exact(r.score_sd_median)]
-        + [exact(r.score_sd_most), exact(r.units), exact(r.dead_units)]
-        for r in document.layers
-    ]
-    return Table("layers", [say("column.layer", lang), *(say(name, lang) for name in names)], rows, most=24)
+    fields = {
+        "column.layer": "layer",
+        "layer.heads": "heads",
+        "layer.window": "window",
+        "layer.sd_least": "score_sd_least",
+        "layer.sd_median": "score_sd_median",
+        "layer.sd_most": "score_sd_most",
+        "layer.units": "units",
+        "layer.dead": "dead_units",
+    }
+    rows = [[exact(dict(layer)[field]) for field in fields.values()] for layer in document.layers]
+    return Table("layers", [say(key, lang) for key in fields], rows, most=24)
 
 
 def _budget(document: LookDocument, lang: Lang) -> Table:
@@ -265,24 +261,9 @@ def _budget(document: LookDocument, lang: Lang) -> Table:
 
 
 def _dilution(document: LookDocument, lang: Lang) -> Table:
-    names = (
-        "look.tokens",
-        "look.share",
-        "look.lift",
-        "dilution.brightest",
-        "dilution.brightest_share",
-        "look.dilution.beyond",
-    )
-    points = document.dilution.points if document.dilution else ()
-    rows = [
-        [
-            str(p.tokens),
-            exact(p.share),
-            exact(p.lift),
-            f"{p.brightest_layer}.{p.brightest_head}",
-            exact(p.brightest_share),
-        ]
-        + [str(p.beyond_training).lower()]
-        for p in points
-    ]
-    return Table("dilution", [say(name, lang) for name in names], rows)
+    names = ("look.tokens", "look.share", "look.lift", "dilution.brightest", "dilution.brightest_share")
+    rows = []
+    for p in document.dilution.points if document.dilution else ():
+        head, beyond = f"{p.brightest_layer}.{p.brightest_head}", str(p.beyond_training).lower()
+        rows.append([str(p.tokens), exact(p.share), exact(p.lift), head, exact(p.brightest_share), beyond])
+    return Table("dilution", [*(say(name, lang) for name in names), say("look.dilution.beyond", lang)], rows)

@@ -148,8 +148,9 @@ def _script(bundle: Bundle) -> str:
 
 @cache
 def _policy(bundle: Bundle) -> str:
+    style, script = _hash(_style(bundle)), _hash(_script(bundle))
     return (
-        f"default-src 'none'; style-src '{_hash(_style(bundle))}'; script-src '{_hash(_script(bundle))}'; img-src data:; "
+        f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 
