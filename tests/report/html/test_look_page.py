@@ -13,7 +13,7 @@ from whybox.report.html import look_page
 from whybox.report.html.look import where_text
 from whybox.report.html.look_data import exact_rows, grid, head_values
 from whybox.report.html.look_figures import budget_figure, dilution_figure, drawn_segments
-from whybox.report.html.page import MOST_BYTES, MOST_NODES
+from whybox.report.html.page import MOST_BYTES
 
 Made = tuple[LookDocument, LookPayload]
 
@@ -32,7 +32,7 @@ def many() -> Made:
 def test_every_page_keeps_its_ceiling_and_its_policy(make: Any, lang: str) -> None:
     html = look_page(*make(), lang)
     page = Counter(html)
-    assert page.nodes <= MOST_NODES * 2 // 3  # scripts add the rows of the head table
+    assert page.nodes <= 2_000  # scripts add the rows of the head table
     assert len(html.encode()) <= MOST_BYTES
     policy = next(value for tag, name, value in page.attributes if name == "content" and "default-src" in value)
     assert policy.startswith("default-src 'none'")
@@ -58,11 +58,14 @@ def test_findings_come_first_and_the_rest_in_the_order_of_the_design() -> None:
 
 def test_a_finding_has_its_numbers_base_rate_and_test_and_a_common_one_only_describes() -> None:
     text = " ".join("".join(Counter(look_page(*look_fixtures.look(), "en")).text).split())
-    assert "UNSEEN Not seen: a prompt or placement problem. Test Move, shorten, boost the edge; evidence." in text
+    assert (
+        "UNSEEN segments doc2 Not seen: a prompt or placement problem. Test Move, shorten, boost the edge; evidence."
+        in text
+    )
     assert "lift0.349share0.0472" in text
     assert "fires on 7 of 200 ordinary prompts (3.50 %)" in text
     assert "2 common patterns · common, not a sign of trouble" in text
-    assert "heads 0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0" not in text  # a common one is not singled out
+    assert "Usual softmax drain, not a data fault. heads182 heads 1.0, 2.0" in text
 
 
 def test_without_a_rare_pattern_the_page_says_so() -> None:

@@ -16,6 +16,7 @@ from whybox.report.html.look_data import (
     HeadValues,
     colour_of,
     head_values,
+    listed_segments,
     name_of,
     script_data,
 )
@@ -32,11 +33,11 @@ BUNDLE = Bundle(
         "grid.js", "table.js", "look.js",
     ),
     ("base.css", "why.css", "look.css"),
+    table_nodes=700,
 )  # fmt: skip
 MOST_FINDINGS = 12
 MOST_NAMED = 8
 MOST_BEST = 5
-MOST_LISTED = 12
 MOST_LINED = 64
 NARROW = 12  # heads a layer, up to which the head stands beside the grid
 KEY_BARS = range(8)
@@ -73,7 +74,7 @@ def look_page(document: LookDocument, payload: LookPayload, lang: Lang) -> str:
         narrow=max(layer.heads for layer in document.layers) <= NARROW,
         exact_heads=len(data["look"]["queries"]) + len(data["look"]["patterns"]),
         key_bars=KEY_BARS,
-        listed=_listed(document),
+        listed=listed_segments(document),
         most_lined=MOST_LINED,
         budgets=[
             ("decision", budget_figure(document.segments, False)),
@@ -155,12 +156,6 @@ def _classes_finding(document: LookDocument, lang: Lang) -> str:
 def _counts(classes: tuple[ClassCount, ...], heads: int, lang: Lang) -> str:
     ranked = sorted((each for each in classes if each.count), key=lambda each: -each.count)
     return ", ".join(f"{say(f'look.class.{each.name}', lang)} {each.count}" for each in ranked[:4])
-
-
-def _listed(document: LookDocument) -> list[int]:
-    """Segments with a bar for the chosen query: those with the largest shares, in prompt order."""
-    ranked = sorted(range(len(document.segments)), key=lambda i: -document.segments[i].mean_share)
-    return sorted(ranked[:MOST_LISTED])
 
 
 def _budget_finding(document: LookDocument, lang: Lang) -> str:

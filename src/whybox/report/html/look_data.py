@@ -34,6 +34,7 @@ STATISTICS = (
 TOLD = ("sink", "previous", "self", "induction")  # said of the chosen head under the grid
 UNSEEN = 255
 MOST_COLOURS = 8
+MOST_LISTED = 12
 MOST_NAME = 48
 
 Value = float | str | list[str] | None
@@ -58,9 +59,10 @@ class HeadValues:
 
 
 def head_values(document: LookDocument, lang: Lang) -> HeadValues:
-    """Every statistic of every head; a statistic that no head has is left out."""
+    """Every statistic of every head; a statistic that no head has is left out, so are segments with small shares."""
     names = [name for name in STATISTICS if any(_value(head, name) is not None for head in document.heads)]
-    segments = [segment.name for segment in document.segments]
+    listed = listed_segments(document)
+    segments = [document.segments[i].name for i in listed]
     valued = any(head.value_segments for head in document.heads)
     columns = [
         Column("head", say("stat.head", lang), "index", True),
@@ -69,14 +71,21 @@ def head_values(document: LookDocument, lang: Lang) -> HeadValues:
         *(Column(f"decision {name}", say("stat.segment", lang, name=name), "share", False) for name in segments),
         *(Column(f"value {n}", say("stat.value_segment", lang, name=n), "share", False) for n in segments if valued),
     ]
-    rows = [_row(head, names, len(segments) if valued else 0) for head in document.heads]
+    rows = [_row(head, names, listed, valued) for head in document.heads]
     return HeadValues(columns, rows)
 
 
-def _row(head: HeadLook, names: list[str], valued: int) -> list[Value]:
-    by_value: Sequence[float | None] = head.value_segments or (None,) * valued
+def _row(head: HeadLook, names: list[str], listed: list[int], valued: bool) -> list[Value]:
     known = [_value(head, name) for name in names]
-    return [f"{head.layer}.{head.head}", list(head.classes), *known, *head.decision_segments, *by_value[:valued]]
+    shares = [head.decision_segments[i] for i in listed]
+    by_value = [head.value_segments[i] if head.value_segments else None for i in listed] if valued else []
+    return [f"{head.layer}.{head.head}", list(head.classes), *known, *shares, *by_value]
+
+
+def listed_segments(document: LookDocument) -> list[int]:
+    """Segments with bars and columns of their own: those with the largest shares, in prompt order."""
+    ranked = sorted(range(len(document.segments)), key=lambda i: -document.segments[i].mean_share)
+    return sorted(ranked[:MOST_LISTED])
 
 
 def _value(head: HeadLook, name: str) -> float | None:

@@ -25,15 +25,15 @@ from whybox.report.words import say
 MOST_BYTES = 8_000_000
 MOST_NODES = 3_000
 MOST_DATA = 0.8  # part of the bytes that data may take; the rest is for markup, style and script
-MOST_TABLE_NODES = 1_100
 
 
 @dataclass(frozen=True)
 class Bundle:
-    """The assets of a kind of page, in the order in which they stand in it."""
+    """The assets of a kind of page, in the order in which they stand in it, and the elements of its tables."""
 
     scripts: tuple[str, ...]
     styles: tuple[str, ...]
+    table_nodes: int = 1_100
 
 
 WHY = Bundle(("theme.js", "copy.js", "tokens.js", "paint.js", "heatmap.js", "start.js"), ("base.css", "why.css"))
@@ -88,7 +88,7 @@ def page(
         .get_template(template)
         .render(
             lang=lang,
-            tables={table.name: table for table in fitted(tables, MOST_TABLE_NODES)},
+            tables={table.name: table for table in fitted(tables, bundle.table_nodes)},
             policy=_policy(bundle),
             style=Markup(_style(bundle)),
             script=Markup(_script(bundle)),

@@ -5,8 +5,8 @@ import { numberText, percentText } from "./paint.js";
 
 const ROW = 29;
 const SPARE = 2;
-const MOST_CELLS = 800;
-const MOST_ROWS = 16;
+const CELLS_SHOWN = 800;
+const ROWS_SHOWN = 16;
 
 export class HeadTable {
   constructor(root, columns, rows, open) {
@@ -36,7 +36,7 @@ export class HeadTable {
 
   /** So many columns, so few rows on screen: the page keeps its ceiling on elements. */
   limit() {
-    const rows = Math.min(MOST_ROWS, Math.floor(MOST_CELLS / this.shown.length) - 2 * SPARE - 1);
+    const rows = Math.min(ROWS_SHOWN, Math.floor(CELLS_SHOWN / this.shown.length) - 2 * SPARE - 1);
     this.visible = Math.max(4, rows);
     this.pane.style.maxHeight = `${(this.visible + 1) * ROW + 2}px`;
   }
