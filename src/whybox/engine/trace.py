@@ -6,6 +6,7 @@ asked for, and lets the rest pass. Engines do not know who watches.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -93,6 +94,13 @@ class Trace:
     def __repr__(self) -> str:
         kept = ", ".join(dict.fromkeys(name for name, _ in self.sites)) or "no sites"
         return f"<Trace of {len(self.ids)} tokens: {kept}>"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: what was run and kept, the most probable next tokens, and the heads where they are known."""
+        told = [f"<p><code>{escape(repr(self))}</code> {escape(self.engine)} · {escape(self.precision)}</p>"]
+        told += [f"<div><code>{escape(label)}</code> {probability:.3g}</div>" for label, probability in self.next(5)]
+        known = self.statistics is not None or any(name == "pattern" for name, _ in self.sites)
+        return "".join(told) + (self.heads()._repr_html_() if known else "")
 
     def __getitem__(self, key: str | Key) -> Array:
         name, layer = located(key, self.spec)

@@ -17,6 +17,8 @@ from whybox.measure.looking import Looked, look_at
 from whybox.measure.probe import probe
 from whybox.model import Model
 from whybox.report.document import Dilution, DilutionPoint, Lang, LookDocument, LookPayload
+from whybox.report.html import look_page
+from whybox.report.html.page import framed
 from whybox.text.prompt import Prompt
 
 ANSWER_TOKENS = 32  # of an answer, where the case states none
@@ -48,6 +50,10 @@ class LookResult:
     def payload(self) -> LookPayload:
         """Queries and keys of the opened heads."""
         return payload(self.looked, self.document.opened)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the page itself."""
+        return framed(look_page(self.document, self.payload(), self.document.lang))
 
 
 def _nobody(_done: int, _all: int) -> None:

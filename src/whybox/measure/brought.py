@@ -39,6 +39,10 @@ class Brought:
         whole = np.ones((len(self.tokens), len(self.keys)), bool)
         return np.tril(whole) if self.causal else whole
 
+    def _repr_html_(self) -> str:
+        """In a notebook: the table of heads."""
+        return self.heads()._repr_html_()
+
     def heads(self) -> HeadTable:
         """One row per head, layer by layer: the columns of `Trace.heads`."""
         return HeadTable.of_patterns((layer, pattern, self.visible) for layer, pattern in enumerate(self.patterns))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 from jaxtyping import Bool, Float, Shaped
@@ -10,6 +11,7 @@ from whybox.statistics.marks import Mark
 from whybox.statistics.rows import WINDOWS, AttentionRows, AttentionWish, rows_of
 
 Column = Sequence[float | None]
+MOST_SHOWN = 60  # rows that a notebook shows
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,17 @@ class HeadTable(Mapping[str, Column]):
     def __len__(self) -> int:
         return len(self.columns)
 
+    def _repr_html_(self) -> str:
+        """In a notebook: a table of the first rows, three digits a number, a dash for what is undefined."""
+        names = "".join(f"<th>{escape(name)}</th>" for name in self.columns)
+        shown = self.rows()[:MOST_SHOWN]
+        lines = "".join(
+            "<tr>" + "".join(f"<td>{_shown(value)}</td>" for value in row.values()) + "</tr>" for row in shown
+        )
+        left_out = len(self.rows()) - len(shown)
+        foot = f"<p>{left_out} more rows: <code>.rows()</code> has them all</p>" if left_out else ""
+        return f"<table><thead><tr>{names}</tr></thead><tbody>{lines}</tbody></table>{foot}"
+
     def rows(self) -> list[dict[str, float | None]]:
         """One mapping per head."""
         return [dict(zip(self.columns, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
@@ -59,6 +72,10 @@ class HeadTable(Mapping[str, Column]):
         sign = -1 if descending else 1
         order = sorted(range(len(values)), key=lambda i: (values[i] is None, sign * (values[i] or 0)))
         return HeadTable({name: [column[i] for i in order] for name, column in self.columns.items()})
+
+
+def _shown(value: float | None) -> str:
+    return "—" if value is None else f"{value:.3g}".replace("-", "−")
 
 
 def summary(rows: AttentionRows) -> Mapping[str, Column]:

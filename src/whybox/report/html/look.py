@@ -33,7 +33,7 @@ BUNDLE = Bundle(
         "grid.js", "table.js", "look.js",
     ),
     ("base.css", "why.css", "look.css"),
-    table_nodes=700,
+    table_nodes=600,
 )  # fmt: skip
 MOST_FINDINGS = 12
 MOST_NAMED = 8

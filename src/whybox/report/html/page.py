@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from whybox import __version__
 from whybox.report import numbers, visible
@@ -99,6 +99,12 @@ def page(
             **values,
         )
     )
+
+
+def framed(html: str, height: int = 860) -> str:
+    """A page as a part of another, such as a notebook: cut off from it, its scripts run in the frame alone."""
+    rights = 'sandbox="allow-scripts" allow="clipboard-write"'
+    return f'<iframe {rights} width="100%" height="{height}" style="border:0" srcdoc="{escape(html)}"></iframe>'
 
 
 def script_json(data: object) -> Markup:

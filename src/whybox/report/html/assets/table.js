@@ -5,7 +5,7 @@ import { numberText, percentText } from "./paint.js";
 
 const ROW = 29;
 const SPARE = 2;
-const CELLS_SHOWN = 800;
+const CELLS_SHOWN = 640;
 const ROWS_SHOWN = 16;
 
 export class HeadTable {
