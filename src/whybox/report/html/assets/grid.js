@@ -3,7 +3,7 @@
  * All maps share one colour scale. Marks of the classes stand in the upper corner, which a causal map leaves empty.
  */
 
-import { colour, copied, hatch, laid, pixels, sized } from "./paint.js";
+import { colour, copied, hatch, laid, pixels, roomFor, sized } from "./paint.js";
 import { Pooled } from "./weights.js";
 
 const GAP = 4;
@@ -55,7 +55,7 @@ export class Grid {
   layout() {
     this.layers = [...new Set(this.heads.map((head) => head.layer))];
     const widest = 1 + Math.max(...this.heads.map((head) => head.head));
-    const width = this.canvas.parentElement.clientWidth;
+    const width = roomFor(this.canvas);
     const least = Math.min((width - LABELS) / widest, TALLEST / this.layers.length);
     const cell = Math.floor(Math.max(10, Math.min(72, least))) - GAP;
     const sorted = this.order !== null;

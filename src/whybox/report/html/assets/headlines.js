@@ -1,6 +1,6 @@
 /** The head view for short prompts: queries on the left, keys on the right, a line for every weight that can be seen. */
 
-import { colour, sized } from "./paint.js";
+import { colour, roomFor, sized } from "./paint.js";
 
 export const MOST_LINED = 64;
 const LINE = 22;
@@ -24,7 +24,7 @@ export class HeadLines {
   paint() {
     if (this.canvas.closest("[hidden]")) return;
     const { source, row } = this.map;
-    const width = this.canvas.parentElement.clientWidth;
+    const width = roomFor(this.canvas);
     const lines = Math.max(source.rows, source.columns);
     const context = sized(this.canvas, width, lines * LINE + 4);
     this.edges = [Math.round(width * 0.32), Math.round(width * 0.68)];

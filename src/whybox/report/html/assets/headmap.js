@@ -4,7 +4,7 @@
  * a few at a time between two frames, so that the page stays usable while a long map fills.
  */
 
-import { colour, copied, hatch, laid, pixels, sized } from "./paint.js";
+import { colour, copied, hatch, laid, pixels, roomFor, sized } from "./paint.js";
 import { withoutSink } from "./weights.js";
 
 const MOST_CELLS = 512;
@@ -107,23 +107,37 @@ export class HeadMap {
     return this.picture.values.reduce((most, value) => (value > most ? value : most), 0) || 1;
   }
 
-  /** Room for labels only where a cell is tall enough to hold one. */
+  /** Room for labels only where a cell is tall enough to hold one, and no more than the labels in view need. */
   layout() {
     const { view, canvas } = this;
-    const width = canvas.parentElement.clientWidth;
-    const wanted = Math.min(112, Math.round(width * 0.24));
-    const labelled = this.source.blocks.rows === 1 && (width - wanted - MARGIN_STRIP) / view.columns >= LABEL_CELL;
-    const margin = MARGIN_STRIP + 4 + (labelled ? wanted : 0);
+    const width = roomFor(canvas);
+    const most = Math.min(112, Math.round(width * 0.24));
+    const labelled = this.source.blocks.rows === 1 && (width - most - MARGIN_STRIP) / view.columns >= LABEL_CELL;
+    const room = labelled ? [this.longest("rows", view.top, view.rows, most), this.longest("columns", view.left, view.columns, most)] : [0, 0];
+    const margin = MARGIN_STRIP + 4 + room[0];
     const plot = width - margin;
     const height = Math.max(120, Math.round(plot * Math.min(1.4, view.rows / view.columns)));
-    return { width, margin, plot, height, labelled, cell: [plot / view.columns, height / view.rows] };
+    return { width, margin, plot, height, room, labelled, cell: [plot / view.columns, height / view.rows] };
+  }
+
+  longest(axis, first, count, most) {
+    const context = this.canvas.getContext("2d");
+    context.font = `13px ${getComputedStyle(this.canvas).fontFamily}`;
+    let longest = 0;
+    for (let i = first; i < first + count; i += 1) longest = Math.max(longest, context.measureText(this.label(axis, i)).width);
+    return Math.min(most, Math.ceil(longest) + 10);
+  }
+
+  label(axis, place) {
+    const part = this.axes[axis].parts[place];
+    return this.axes[axis].labels[place] + (part ? ` ${part}` : "");
   }
 
   paint() {
-    if (this.canvas.parentElement.clientWidth === 0) return; // the lines are on show
+    if (roomFor(this.canvas) === 0) return; // the lines are on show
     const layout = (this.drawn = this.layout());
     const { picture } = this;
-    const context = (this.context = sized(this.canvas, layout.width, layout.height + layout.margin));
+    const context = (this.context = sized(this.canvas, layout.width, layout.height + MARGIN_STRIP + 4 + layout.room[1]));
     hatch(context, layout.margin, 0, layout.plot, layout.height);
     context.imageSmoothingEnabled = false;
     const image = pixels(picture.values, picture.columns, picture.rows, this.most);
@@ -168,28 +182,26 @@ export class HeadMap {
     lay("columns", view.left, view.columns, cell[0], (at, long) => [margin + at, height + 2, long, MARGIN_STRIP]);
   }
 
-  labels({ margin, height, cell }) {
+  labels({ margin, height, room, cell }) {
     const { view, context } = this;
-    const room = margin - MARGIN_STRIP - 10;
     const size = Math.min(13, Math.max(10, Math.floor(Math.min(...cell)) - 1));
     const family = getComputedStyle(this.canvas).fontFamily;
-    const write = (axis, place, x, y) => {
+    const write = (axis, place, most, x, y) => {
       const part = this.axes[axis].parts[place];
       context.font = `${size}px ${family}`;
       context.fillStyle = colour(part ? "quiet" : "ink");
       context.globalAlpha = part ? 0.75 : 1;
-      const label = this.axes[axis].labels[place] + (part ? ` ${part}` : "");
-      context.fillText(shortened(context, label, room), x, y);
+      context.fillText(shortened(context, this.label(axis, place), most - 6), x, y);
       context.globalAlpha = 1;
     };
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (let i = 0; i < view.rows; i += 1) write("rows", view.top + i, margin - MARGIN_STRIP - 7, (i + 0.5) * cell[1]);
+    for (let i = 0; i < view.rows; i += 1) write("rows", view.top + i, room[0], margin - MARGIN_STRIP - 7, (i + 0.5) * cell[1]);
     for (let i = 0; i < view.columns; i += 1) {
       context.save();
       context.translate(margin + (i + 0.5) * cell[0], height + MARGIN_STRIP + 7);
       context.rotate(-Math.PI / 2);
-      write("columns", view.left + i, 0, 0);
+      write("columns", view.left + i, room[1], 0, 0);
       context.restore();
     }
   }
@@ -197,7 +209,7 @@ export class HeadMap {
   /** The chosen row and cell, over the picture as it was painted: choosing costs no new picture. */
   cursor() {
     const { context, view, drawn } = this;
-    if (this.canvas.parentElement.clientWidth === 0) return;
+    if (roomFor(this.canvas) === 0) return;
     laid(context, this.still);
     const x = drawn.margin + (this.column - view.left) * drawn.cell[0];
     const y = (this.row - view.top) * drawn.cell[1];

@@ -9,7 +9,7 @@ import { RowBars } from "./rowbars.js";
 import { HeadTable, ordered } from "./table.js";
 import { startTheme } from "./theme.js";
 import { startTokens } from "./tokens.js";
-import { Scored, Weighed, bytesOf } from "./weights.js";
+import { Pooled, Scored, Weighed, bytesOf } from "./weights.js";
 
 class Look {
   constructor(data) {
@@ -74,7 +74,7 @@ class Look {
     this.root.querySelector("[data-head-name]").textContent = this.words["look.head.name"].replace("{layer}", layer).replace("{head}", head);
     this.root.querySelector("[data-head-classes]").textContent = classes.map((name) => this.words[`look.class.${name}`]).join(" · ");
     const missing = this.root.querySelector("[data-missing]");
-    missing.hidden = source.blocks.rows === 1;
+    missing.hidden = !(source instanceof Pooled);
     missing.querySelector("code").textContent = `--layer ${layer} --head ${head}`;
     const lines = this.root.querySelector("[data-head-view=lines]");
     lines.disabled = source.blocks.rows > 1 || Math.max(source.rows, source.columns) > MOST_LINED;

@@ -85,6 +85,13 @@ export function hatch(context, left, top, width, height) {
   context.restore();
 }
 
+/** The width that a canvas may take in the box around it; 0 where it is not on show. */
+export function roomFor(canvas) {
+  const box = canvas.parentElement;
+  const { paddingLeft, paddingRight } = getComputedStyle(box);
+  return Math.max(0, box.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight));
+}
+
 /** A canvas of so many CSS pixels, sharp on any screen, wiped. */
 export function sized(canvas, width, height) {
   const ratio = window.devicePixelRatio || 1;

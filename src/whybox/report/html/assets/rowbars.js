@@ -1,4 +1,7 @@
-/** The chosen query as bars: its heaviest keys, and what each segment gets. The rows stand in the page; they are filled. */
+/**
+ * The chosen query as bars: its heaviest keys, and what each segment gets; what no key gets went to the learned sink.
+ * The rows stand in the page; they are filled.
+ */
 
 import { percentText } from "./paint.js";
 
@@ -19,11 +22,14 @@ export class RowBars {
       const segment = this.axes.columns.segments[k * source.blocks.columns];
       sums.set(segment, (sums.get(segment) ?? 0) + (weight || 0));
     });
+    const sink = this.segments.findIndex((segment) => segment.class === "seg-sink");
+    if (sink >= 0) sums.set(sink, Math.max(0, 1 - [...sums.values()].reduce((total, share) => total + share, 0)));
     for (const bar of this.shares) fill(bar, sums.get(Number(bar.dataset.segmentBar)) ?? 0);
   }
 
   key(bar, place, weights, block) {
     bar.classList.toggle("empty", place === undefined);
+    bar.classList.toggle("blocks", block > 1);
     if (place === undefined) return fill(bar, 0);
     const start = place * block;
     const segment = this.segments[this.axes.columns.segments[start]];
