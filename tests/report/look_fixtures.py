@@ -287,6 +287,37 @@ DILUTION = {
 }
 
 
+def brought() -> tuple[LookDocument, LookPayload]:
+    """Arrays of another library, between two texts of 12 and 7 tokens: no model, no segments, no next token."""
+    generator = np.random.default_rng(5)
+    patterns = [generator.dirichlet(np.ones(7), size=(3, 12)).astype(np.float32) for _ in range(2)]
+    document, _ = look(2)
+    queries, keys = ([{**t, "segment": 0} for t in tokens(count)] for count in (12, 7))
+    whole = segment("tokens", "sink", "A", 0, 7, [1.0, 1.0], [1.0, 1.0]) | {"kind": "part"}
+    heads = [h.model_dump() | {"decision_segments": [1.0], "value_segments": [1.0]} for h in document.heads]
+    sides = {"rows": _singles(12), "columns": _singles(7)}
+    maps = [{"layer": i // 3, "head": i % 3, "values": patterns[i // 3][i % 3].round(3).tolist()} for i in range(6)]
+    changes = {
+        "tokens": queries,
+        "key_tokens": keys,
+        "direction": "cross",
+        "segments": [whole],
+        "evidence": [],
+        "heads": heads,
+        "diagnoses": [],
+        "decision": {"position": 11, "next": [], "by_token": [], "value_by_token": [1 / 7] * 7},
+        "maps": sides | {"heads": maps},
+        "opened": [{"layer": 1, "head": 2, "why": "asked for"}],
+    }
+    stored = [{"layer": 1, "head": 2, "rows": packed(patterns[1][2])}]
+    data = document.model_dump(by_alias=True) | changes
+    return LookDocument.model_validate(data), LookPayload.model_validate({"patterns": stored})
+
+
+def _singles(count: int) -> list[dict[str, Any]]:
+    return [{"start": i, "end": i + 1, "label": f"#{i}"} for i in range(count)]
+
+
 def hostile() -> tuple[LookDocument, LookPayload]:
     """The hostile string wherever text from elsewhere can stand."""
     evil = HOSTILE

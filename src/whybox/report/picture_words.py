@@ -87,6 +87,7 @@ PICTURES: dict[str, tuple[str, str]] = {
         "一格为 {n} × {n} 个 token；指针读取其中最重的 key",
     ),
     "look.rows": ("query, predicts the next token", "query，预测下一个 token"),
+    "look.rows.plain": ("query", "query"),
     "look.columns": ("key", "key"),
     "look.sink": ("Take out the sink", "去掉沉淀列"),
     "look.sink.notice": (

@@ -83,6 +83,14 @@ def test_a_head_without_exact_rows_is_drawn_pooled_and_one_that_is_not_there_is_
         look_picture(document, payload, HeadAt(9, 0), "en")
 
 
+def test_attention_between_two_texts_is_drawn_with_both_labels() -> None:
+    scene = look_picture(*look_fixtures.brought(), HeadAt(1, 2), "en")
+    assert cells(scene)[0].colours.shape == (12, 7, 4)
+    assert words(scene).count("·text") == 2
+    assert words(scene).count("<|im_end|>") == 1
+    assert "query ↓ · key →" in words(scene)
+
+
 def test_pooling_adds_keys_and_averages_queries() -> None:
     pattern = np.array([[1, np.nan, np.nan], [0.25, 0.75, np.nan], [0.5, 0.25, 0.25]])
     made, size = pooled(pattern, 2)

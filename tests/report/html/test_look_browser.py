@@ -181,6 +181,22 @@ def test_the_table_sorts_opens_and_is_copied(opened: Any) -> None:
     assert len(copied) == 14
 
 
+def test_attention_between_two_texts_has_axes_of_its_own(visit: Callable) -> None:
+    document, payload = look_fixtures.brought()
+    page = visit(look_page(document, payload, "en"))
+    pattern = unpacked(payload.patterns[0].rows)
+    assert page.evaluate(ROW, [5, 3]) == pytest.approx(pattern[3].tolist(), abs=1e-6)
+    page.locator("[data-view=map]").focus()
+    page.keyboard.press("End")
+    assert page.locator("#head-cell").inner_text().splitlines()[:2] == ["#11 “氣” 1/3", "→ #6 “·text”"]
+    assert "predicts the next token" not in page.locator("#head").inner_text()
+    assert page.locator("section[aria-labelledby=budget]").count() == 0
+    assert "ordinary prompts" not in page.locator("h1").inner_text()
+    page.get_by_role("button", name="Lines").click()
+    assert page.locator("[data-view=lines]").is_visible()
+    assert page.faults == []
+
+
 def test_hostile_text_is_seen_and_runs_nothing(visit: Callable) -> None:
     page = visit(look_page(*look_fixtures.hostile(), "en"), 375)
     assert fixtures.HOSTILE in page.locator("h1").inner_text()

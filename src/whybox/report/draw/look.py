@@ -151,7 +151,12 @@ def _map(
         marks += [_label(labels, t, left + (i + 0.5) * cell, foot, True) for i, t in enumerate(keys)]
     bottom = foot + (LABEL_ROOM if labelled else 0) + 24
     marks += _scale(EDGE, bottom, percent(most), labels)
-    said = labels.say("look.rows") + " ↓ · " + labels.say("look.columns") + " →"
+    said = (
+        labels.say("look.rows" if document.direction == "causal" else "look.rows.plain")
+        + " ↓ · "
+        + labels.say("look.columns")
+        + " →"
+    )
     note = " · " + labels.say("draw.pooled", n=size) if size > 1 else ""
     return _scene(max(left + wide + EDGE, 480), bottom + 36, title, said + note, marks, labels)
 

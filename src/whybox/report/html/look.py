@@ -58,7 +58,7 @@ def look_page(document: LookDocument, payload: LookPayload, lang: Lang) -> str:
         bundle=BUNDLE,
         doc=document,
         name=name_of(document),
-        headline=_headline(rare, len(document.diagnoses), lang),
+        headline=_headline(document, rare, lang),
         rare=rare[:MOST_FINDINGS],
         common=[diagnosis for diagnosis in document.diagnoses if diagnosis.common][:MOST_FINDINGS],
         where=lambda where: where_text(where, lang),
@@ -97,9 +97,11 @@ def _prompt_view(document: LookDocument) -> PromptView:
     return PromptView(text=document.text, tokens=document.tokens, segments=tuple(infos), evidence=document.evidence)
 
 
-def _headline(rare: list[Diagnosis], count: int, lang: Lang) -> str:
-    """The rarest pattern in words; without one, that there is none."""
-    return rare[0].meaning if rare else say("look.head.none", lang)
+def _headline(document: LookDocument, rare: list[Diagnosis], lang: Lang) -> str:
+    """The first rare pattern in words; without one, that there is none; without a model, what the heads are."""
+    if rare:
+        return rare[0].meaning
+    return say("look.head.none", lang) if document.decision.next else _classes_finding(document, lang)
 
 
 def where_text(where: Where, lang: Lang) -> str:

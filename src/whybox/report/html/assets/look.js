@@ -109,7 +109,8 @@ class Look {
     output.replaceChildren(...lines.map((text) => Object.assign(document.createElement("span"), { textContent: text })));
     output.dataset.value = value;
     this.root.querySelector("[data-row-name]").textContent = this.words["look.row.name"].replace("{row}", name("rows", map.row));
-    this.root.querySelector("[data-row-last]").hidden = map.row !== map.source.rows - 1;
+    const last = this.root.querySelector("[data-row-last]");
+    if (last) last.hidden = map.row !== map.source.rows - 1;
     this.root.querySelector("[data-step]").textContent =
       map.picture.step * blocks.rows > 1 ? this.words["look.step"].replaceAll("{n}", map.picture.step * blocks.rows) : "";
     this.root.querySelector("[data-most]").textContent = percentText(map.most);
