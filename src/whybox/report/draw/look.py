@@ -47,6 +47,8 @@ class Budget:
 
 
 Picture = ModelView | HeadAt | Budget
+Point = tuple[float, float]
+Axes = tuple[Sequence[Block], Sequence[Block]]
 
 
 def look_picture(document: LookDocument, payload: LookPayload, which: Picture, lang: Lang) -> Scene:
@@ -124,13 +126,7 @@ def _blocks(count: int, size: int) -> tuple[Block, ...]:
     return tuple(Block(start=s, end=min(s + size, count), label=f"#{s}") for s in starts)
 
 
-def _map(
-    document: LookDocument,
-    values: np.ndarray,
-    axes: tuple[Sequence[Block], Sequence[Block]],
-    title: str,
-    labels: Labels,
-) -> Scene:
+def _map(document: LookDocument, values: np.ndarray, axes: Axes, title: str, labels: Labels) -> Scene:
     rows, columns = axes
     keys = document.key_tokens or document.tokens
     size = rows[0].end - rows[0].start
@@ -145,33 +141,28 @@ def _map(
     marks += _strip(document, keys, columns, (left, TOP + high + 3), cell, down=False)
     foot = TOP + high + STRIP + 8
     if labelled:
-        marks += [
-            _label(labels, t, left - STRIP - 8, TOP + (i + 0.5) * cell, False) for i, t in enumerate(document.tokens)
-        ]
-        marks += [_label(labels, t, left + (i + 0.5) * cell, foot, True) for i, t in enumerate(keys)]
+        beside, middles = left - STRIP - 8, [(i + 0.5) * cell for i in range(max(len(rows), len(columns)))]
+        marks += [_label(labels, t, (beside, TOP + y), False) for t, y in zip(document.tokens, middles, strict=False)]
+        marks += [_label(labels, t, (left + x, foot), True) for t, x in zip(keys, middles, strict=False)]
     bottom = foot + (LABEL_ROOM if labelled else 0) + 24
     marks += _scale(EDGE, bottom, percent(most), labels)
-    said = (
-        labels.say("look.rows" if document.direction == "causal" else "look.rows.plain")
-        + " ↓ · "
-        + labels.say("look.columns")
-        + " →"
-    )
+    queries = labels.say("look.rows" if document.direction == "causal" else "look.rows.plain")
+    said = f"{queries} ↓ · {labels.say('look.columns')} →"
     note = " · " + labels.say("draw.pooled", n=size) if size > 1 else ""
     return _scene(max(left + wide + EDGE, 480), bottom + 36, title, said + note, marks, labels)
 
 
-def _label(labels: Labels, token: PromptToken, x: float, y: float, upright: bool) -> Words:
+def _label(labels: Labels, token: PromptToken, place: Point, upright: bool) -> Words:
     part = f" {token.part}/{token.of}" if token.of > 1 else ""
     text = shortened(labels.token(token.text, token.id), 14 - len(part)) + part
-    return Words(x, y, text, SMALL, light("quiet" if part else "ink"), "end", upright=upright)
+    return Words(*place, text, SMALL, light("quiet" if part else "ink"), "end", upright=upright)
 
 
 def _strip(
     document: LookDocument,
     tokens: Sequence[PromptToken],
     blocks: Sequence[Block],
-    corner: tuple[float, float],
+    corner: Point,
     cell: float,
     down: bool,
 ) -> list[Mark]:
