@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import SupportsFloat
 
 import numpy as np
 from jaxtyping import Float
@@ -88,6 +89,6 @@ def _rows(
         )
 
 
-def short(value: float) -> float:
+def short(value: SupportsFloat) -> float:
     """Four digits: enough for a picture, a fraction of the bytes."""
-    return float(f"{value:.4g}")
+    return float(f"{float(value):.4g}")
