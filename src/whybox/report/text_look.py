@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -115,16 +116,15 @@ def _diagnoses(document: LookDocument, console: Console, lang: Lang) -> None:
 
 
 def _diagnosis(each: Diagnosis, console: Console, lang: Lang) -> None:
-    places = _places(each)
-    head = Text(each.code, style="dim" if each.common else "cyan")
     numbers = ", ".join(f"{name} {_counted(name, value)}" for name, value in each.evidence.items())
     rate = "" if each.base_rate is None else _rate(each, lang)
-    console.print(
-        head.append(one_line("  ".join(part for part in ("", places, numbers, rate) if part)), style="default")
-    )
+    line = Text(each.code, style="dim" if each.common else "cyan")
+    for part in (_places(each), numbers, rate):
+        line.append(one_line(f" · {part}") if part else "", style="dim" if each.common else "default")
+    console.print(line)
     if not each.common:
         test = "" if each.action is None else say("test", lang, action=each.action)
-        console.print(Text(calm(f"  {each.meaning} {test}")))
+        console.print(Padding(Text(calm(f"{each.meaning} {test}")), (0, 0, 0, 2)))
 
 
 def _counted(name: str, value: float) -> str:
