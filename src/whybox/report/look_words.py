@@ -10,7 +10,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "Weights are not causes: a share says what was mixed in, not what decided the answer. To see that: whybox why",
         "权重不等于原因：占比说明混入了什么，不说明答案由什么决定。要看后者：whybox why",
     ),
-    "diagnoses": ("{n} patterns that may matter for a test", "{n} 个值得检验的模式"),
+    "diagnoses": ("Patterns that may be worth a test: {n}", "值得检验的模式：{n} 个"),
     "diagnoses.none": ("No uncommon pattern was found", "没有发现不常见的模式"),
     "common.title": ("Common patterns", "常见模式"),
     "test": ("Test: {action}", "检验：{action}"),
