@@ -24,7 +24,6 @@ from whybox.items.case import Case
 from whybox.items.instance import CaseInstance
 from whybox.library import Progress
 from whybox.spec import Spec
-from whybox.statistics.marks import of_text
 from whybox.statistics.rows import AttentionWish, Segment
 from whybox.text import chat
 from whybox.text import join as joining
@@ -325,7 +324,7 @@ def _wish(statistics: bool | AttentionWish, prompt: Prompt) -> AttentionWish | N
     if isinstance(statistics, AttentionWish):
         return statistics
     segments = [Segment(segment.name, segment.start, segment.end) for segment in prompt.segments]
-    return replace(AttentionWish.of_length(len(prompt), segments), marks=of_text(prompt.ids)) if statistics else None
+    return AttentionWish.of_length(len(prompt), segments) if statistics else None
 
 
 def scored(trace: Trace, ids: Sequence[int], start: int) -> Scored:
