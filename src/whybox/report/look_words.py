@@ -5,7 +5,7 @@ from whybox.report.document import Lang
 WORDS: dict[str, tuple[str, str]] = {
     "title": ("{n} tokens, {layers} layers, {heads} heads", "{n} 个 token，{layers} 层，{heads} 个头"),
     "short": ("short text: classes rest on {n} tokens", "文本较短：分类只依据 {n} 个 token"),
-    "beyond": ("beyond the trained context of {trained} tokens", "超出训练时的上下文长度（{trained} 个 token）"),
+    "beyond": ("longer than the context that the model was trained for", "超出模型训练时的上下文长度"),
     "banner": (
         "Weights are not causes: a share says what was mixed in, not what decided the answer. To see that: whybox why",
         "权重不等于原因：占比说明混入了什么，不说明答案由什么决定。要看后者：whybox why",

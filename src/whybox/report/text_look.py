@@ -101,6 +101,8 @@ def _descending(value: float | None) -> tuple[bool, float]:
 def _cautions(document: LookDocument, lang: Lang) -> Iterator[str]:
     if document.short_text:
         yield say("short", lang, n=len(document.tokens))
+    if document.beyond_training:
+        yield say("beyond", lang)
 
 
 def _diagnoses(document: LookDocument, console: Console, lang: Lang) -> None:
