@@ -1,6 +1,7 @@
 """Patterns by hand as if a model had been looked at, and small models to look at."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -68,3 +69,9 @@ def looked_at(prompt: Prompt, patterns: Sequence[np.ndarray], model: Model | Non
         decision.append(DecisionRow(row, np.arange(len(prompt)), np.zeros(HEADS), values, sizes))
     silence = (Silence(17, 0),) * len(patterns)
     return Looked(of, prompt, attention, tuple(decision), silence, np.zeros(19), "plain")
+
+
+def random_prompt(length: int = 30) -> Prompt:
+    """Ids that a random model knows."""
+    ids = tuple(int(i) for i in np.random.default_rng(1).integers(0, 19, length))
+    return replace(prompt_of([str(i) for i in ids]), ids=ids)
