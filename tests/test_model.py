@@ -1,5 +1,6 @@
 """The model as the API gives it: prompts of every kind, scoring, sweeps, and what is refused."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import whybox
 from tests.real import real
 from whybox.cause.bench import Bench
 from whybox.cause.study import open_study
+from whybox.engine.read import logit_difference
 from whybox.errors import ModelNotFound, PromptError, SiteError, UsageError
 from whybox.items import Case
 
@@ -101,6 +103,35 @@ def test_what_cannot_be_run_is_refused() -> None:
         model.run("a", edits=[whybox.cut(q=99, k=0)])
     with pytest.raises(SiteError, match="layers 0 … 29"):
         model.run("a", edits=[whybox.zero("head_out", 30)])
+    with pytest.raises(SiteError, match="position 99 on axis 'q' is beyond the 2 tokens"):
+        model.score("a", " b", edits=[whybox.cut(q=99, k=0)])
+    with pytest.raises(UsageError, match="at least 1 row, found 0"):
+        model.run("a", tail=0)
+    fast = model.variant(engine="torch")
+    with pytest.raises(SiteError, match="did you mean 'mlp_out'"):
+        fast.sweep(fast.run("a"), [whybox.Change(edits=(whybox.zero("mlp_ou", 3),))], lambda run: 0.0)
+
+
+def test_edits_from_a_generator_hold() -> None:
+    model = real("smollm2")
+    for one in (model, model.variant(engine="torch")):
+        assert one.run("a", edits=(whybox.zero("mlp_out", layer) for layer in (3, 4))).changed == (True, True)
+
+
+def test_unlike_runs_are_not_compared() -> None:
+    model = real("smollm2").variant(engine="torch")
+    trace = model.run("a")
+    foreign = replace(trace, spec=replace(model.spec, embed_scale=2.0))
+    for attempt in (
+        lambda: model.sweep(foreign, [], lambda run: 0.0),
+        lambda: model.changed(foreign, whybox.Change()),
+        lambda: model.pattern(foreign, 0, 0),
+        lambda: model.gradient(foreign, logit_difference(1, 2), ["embed"]),
+    ):
+        with pytest.raises(UsageError, match="made by another model"):
+            attempt()
+    with pytest.raises(UsageError, match="the base run was made in fp32, this model runs in fp64"):
+        model.variant(precision="fp64").sweep(trace, [], lambda run: 0.0)
 
 
 def test_a_case_beyond_the_context_is_refused_before_anything_runs() -> None:

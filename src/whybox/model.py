@@ -11,7 +11,7 @@ from whybox import families, library
 from whybox.engine import choice
 from whybox.engine.choice import NUMPY, Way
 from whybox.engine.counterfactual import Swept, fresh_run, sweep
-from whybox.engine.edit import Edit, require_places
+from whybox.engine.edit import Edit, check, require_places
 from whybox.engine.gradient import Gradient
 from whybox.engine.one_head import pattern_of
 from whybox.engine.read import Reading
@@ -24,7 +24,6 @@ from whybox.items.case import Case
 from whybox.items.instance import CaseInstance
 from whybox.library import Progress
 from whybox.spec import Spec
-from whybox.statistics.marks import of_text
 from whybox.statistics.rows import AttentionWish, Segment
 from whybox.text import chat
 from whybox.text import join as joining
@@ -162,7 +161,7 @@ class Model:
         self,
         what: Promptable,
         see: Iterable[Wish] = (),
-        edits: Sequence[Edit] = (),
+        edits: Iterable[Edit] = (),
         tail: int | None = None,
         statistics: bool | AttentionWish = False,
     ) -> Trace:
@@ -172,9 +171,11 @@ class Model:
         Raises PromptError for an empty prompt or one beyond the trained context (unless allow_long), SiteError for a
         site, layer or index that does not exist, NonFiniteError where NaN or Inf first appears.
         """
-        prompt = self.prompt(what)
+        prompt, edits = self.prompt(what), tuple(edits)
         self.require_fits(len(prompt.ids))
         require_places(edits, len(prompt.ids))
+        if tail is not None and tail < 1:
+            raise UsageError(f"tail: expected at least 1 row, found {tail}", "leave it out for all rows")
         trace = self.engine.run(prompt.ids, see, edits, tail=tail, statistics=_wish(statistics, prompt))
         return replace(trace, prompt=prompt, label=self.tokenizer.label)
 
@@ -184,6 +185,7 @@ class Model:
         Costs one run of the prompt (nothing where the trace kept `query_pos` and `key_pos`). SiteError for a layer or
         head that does not exist, and for a run that began behind a cache.
         """
+        self._require_own(trace)
         return pattern_of(self.engine, self.weights, trace, layer, head)
 
     def require_fits(self, length: int) -> None:
@@ -197,10 +199,10 @@ class Model:
             )
 
     def steps(
-        self, what: Promptable, count: int, decoding: Decoding = GREEDY, edits: Sequence[Edit] = ()
+        self, what: Promptable, count: int, decoding: Decoding = GREEDY, edits: Iterable[Edit] = ()
     ) -> Iterator[tuple[int, Trace]]:
         """Generated ids one by one, each with the trace whose last row chose it. Edits hold at every step."""
-        prompt = self.prompt(what)
+        prompt, edits = self.prompt(what), tuple(edits)
         self.require_fits(len(prompt.ids))
         generator = np.random.default_rng(decoding.seed)
         count = min(count, self.room(len(prompt.ids)))
@@ -220,7 +222,7 @@ class Model:
         return sys.maxsize if self.allow_long else self.spec.context + 1 - length
 
     def generate(
-        self, what: Promptable, count: int = 32, decoding: Decoding = GREEDY, edits: Sequence[Edit] = ()
+        self, what: Promptable, count: int = 32, decoding: Decoding = GREEDY, edits: Iterable[Edit] = ()
     ) -> Generated:
         """Up to `count` tokens; greedy unless told, seeded otherwise. The stop token is not part of the text."""
         prompt = self.prompt(what)
@@ -231,14 +233,14 @@ class Model:
         prompts: Iterable[Promptable],
         count: int = 32,
         decoding: Decoding | Sequence[Decoding] = GREEDY,
-        edits: Sequence[Edit] = (),
+        edits: Iterable[Edit] = (),
     ) -> list[Generated]:
         """What `generate` gives for each, in the same order, the engine's fastest way: prefixes that several share
         are computed once, the rest in batches. decoding: one for all (the seed too), or one for each.
 
         Equal prompts with the same decoding run once. Raises what `generate` raises, before anything runs.
         """
-        read = [self.prompt(each) for each in prompts]
+        read, edits = [self.prompt(each) for each in prompts], tuple(edits)
         each = [decoding] * len(read) if isinstance(decoding, Decoding) else list(decoding)
         if len(each) != len(read):
             raise UsageError(f"expected one decoding, or one for each of {len(read)} prompts, found {len(each)}")
@@ -246,7 +248,7 @@ class Model:
             self.require_fits(len(prompt.ids))
         if not self.cached:
             return [self.generate(prompt, count, own, edits) for prompt, own in zip(read, each, strict=True)]
-        written = self._written(tuple(zip([prompt.ids for prompt in read], each, strict=True)), count, tuple(edits))
+        written = self._written(tuple(zip([prompt.ids for prompt in read], each, strict=True)), count, edits)
         return [self._generated(prompt, ids) for prompt, ids in zip(read, written, strict=True)]
 
     def _written(
@@ -267,7 +269,7 @@ class Model:
         whole = prompts.extend(self.tokenizer, prompt, written) if written else prompt
         return Generated(tuple(written), self.tokenizer.text(written), whole, stopped)
 
-    def score(self, what: Promptable, answer: str, edits: Sequence[Edit] = ()) -> Scored:
+    def score(self, what: Promptable, answer: str, edits: Iterable[Edit] = ()) -> Scored:
         """log P(answer | prompt) in nats, joined on bytes: prompt and answer are encoded as one text.
 
         Where the joint encoding changes the prompt's last ids, scoring starts at the last id both agree on.
@@ -277,6 +279,8 @@ class Model:
         if start == 0:
             raise PromptError("the answer's first token has no token before it", "give a prompt of at least one token")
         self.require_fits(len(ids))
+        edits = tuple(edits)
+        require_places(edits, len(ids))
         trace = self.engine.run(ids, (), edits, tail=len(ids) - start + 1)
         return scored(trace, ids, start)
 
@@ -295,6 +299,12 @@ class Model:
 
         see: sites that the read wants. `Swept.floor` measures how far the reads are from those of fresh runs.
         """
+        self._require_own(trace)
+        if trace.precision != self.engine.precision:
+            raise UsageError(
+                f"the base run was made in {trace.precision}, this model runs in {self.engine.precision}",
+                "run the base with this model: a change of precision is a change too",
+            )
         chosen = tuple(changes)
         for change in chosen:
             self._require_possible(trace, change)
@@ -306,17 +316,25 @@ class Model:
         For the answer of several tokens, run prompt and answer together. Engine: torch. Raises UsageError for a read
         that is no single number, SiteError for a site that does not exist, NonFiniteError for NaN or Inf.
         """
+        self._require_own(trace)
         self.require_fits(len(trace.ids))
         return self.engine.gradient(trace, read, sites)
 
     def changed(self, trace: Trace, change: Change, see: Iterable[Wish] = ()) -> Trace:
         """One counterfactual, as a fresh run."""
+        self._require_own(trace)
         self._require_possible(trace, change)
         return replace(fresh_run(self.engine, trace, change, see), label=trace.label)
+
+    def _require_own(self, trace: Trace) -> None:
+        if trace.spec != self.spec:
+            raise UsageError("the run was made by another model", "run its text with this one")
 
     def _require_possible(self, trace: Trace, change: Change) -> None:
         length = len(change.text(trace.ids))
         self.require_fits(length)
+        for edit in change.edits:
+            check(edit, self.spec)
         require_places(change.edits, length)
 
 
@@ -325,7 +343,7 @@ def _wish(statistics: bool | AttentionWish, prompt: Prompt) -> AttentionWish | N
     if isinstance(statistics, AttentionWish):
         return statistics
     segments = [Segment(segment.name, segment.start, segment.end) for segment in prompt.segments]
-    return replace(AttentionWish.of_length(len(prompt), segments), marks=of_text(prompt.ids)) if statistics else None
+    return AttentionWish.of_length(len(prompt), segments) if statistics else None
 
 
 def scored(trace: Trace, ids: Sequence[int], start: int) -> Scored:

@@ -138,3 +138,11 @@ def test_an_edit_never_reaches_back() -> None:
 def test_what_does_not_exist_is_refused_by_name(edit: Edit, message: str) -> None:
     with pytest.raises(SiteError, match=message):
         MODEL.run(IDS, edits=[edit])
+
+
+def test_whole_numbers_of_any_kind_and_any_collection_select_alike() -> None:
+    for keys in (1, 4), [1, 4], {1, 4}, np.array([1, 4]), range(1, 5, 3):
+        assert np.array_equal(
+            MODEL.run(IDS, edits=[cut(np.int64(1), q=np.int64(9), k=keys)]).logits,
+            MODEL.run(IDS, edits=[cut(1, q=9, k=(1, 4))]).logits,
+        )

@@ -46,8 +46,23 @@ def test_the_smallest_temperatures_are_greedy(temperature: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"temperature": -1}, {"temperature": float("nan")}, {"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.1}]
+    "wrong",
+    [{"temperature": -1}, {"temperature": float("nan")}, {"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.1}, {"seed": -1}],
 )
 def test_settings_that_mean_nothing_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(UsageError):
         Decoding(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("banned", "message"),
+    [
+        ((-1,), "count from 0"),
+        ((len(LOGITS),), "banned ids must be 0"),
+        (tuple(range(len(LOGITS))), "every id is banned"),
+    ],
+)
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_ids_that_cannot_be_banned_are_refused(banned: tuple[int, ...], message: str, temperature: float) -> None:
+    with pytest.raises(UsageError, match=message):
+        choose(LOGITS, Decoding(temperature, banned=banned), np.random.default_rng(0))

@@ -141,3 +141,11 @@ def assert_equal_rows(found: AttentionRows, expected: AttentionRows, atol: float
             here, there = vars(found)[name], vars(expected)[name]
             assert here.shape == there.shape, name
             np.testing.assert_allclose(here, there, rtol=0, atol=atol, err_msg=name)
+
+
+def test_what_was_kept_cannot_be_changed() -> None:
+    rows = from_pattern(BY_HAND, CAUSAL3, AttentionWish(block=2))
+    with pytest.raises(ValueError, match="read-only"):
+        rows.entropy[0, 0] = 1
+    with pytest.raises(ValueError, match="read-only"):
+        joined([rows]).top_keys[0, 0] = 1

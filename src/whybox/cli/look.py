@@ -88,6 +88,7 @@ def look(
     from whybox.jobs.look import LookOptions
     from whybox.jobs.look import look as look_at
     from whybox.report.text_look import Shown, heads_csv, require_column
+    from whybox.sites import require_layer
 
     asked, shown = language(lang), Shown(sort, layer, head)
     _require_sense(layer, head, csv, json)
@@ -96,6 +97,8 @@ def look(
     _form(shown, which).check(out)
     case = _case(what)
     loaded = opened(model, engine, precision, device, accept_key, allow_long, quiet)
+    if layer is not None:
+        require_layer(layer, loaded.spec)
     open_heads = ((layer, head),) if layer is not None and head is not None else ()
     options = LookOptions(open_heads, dilution, seed, asked, command=shlex.join(["whybox", *sys.argv[1:]]))
     with Walk(asked, quiet) as walk:

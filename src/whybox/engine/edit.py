@@ -6,9 +6,10 @@ boost(q=56, k=range(30, 40), layers=(18, 20))  the strongest named key is lifted
 set_to("resid_mid", 7, value, q=12)            a patched activation
 """
 
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import assert_never
+from typing import SupportsIndex, assert_never
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from whybox.sites import BY_NAME, require_layer, require_site
 from whybox.spec import Mlp, Moe, Spec
 
 Index = int | slice | range | tuple[int, ...]
+Numbers = SupportsIndex | Iterable[SupportsIndex]  # NumPy's whole numbers and arrays of them too
 Array = np.ndarray
 
 
@@ -72,32 +74,32 @@ class Edit:
         return self.site == site and (layer is None or self.layers is None or layer in self.layers)
 
 
-def zero(site: str, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+def zero(site: str, layers: Numbers | None = None, **at: Numbers | slice) -> Edit:
     """The selection := 0. Off the distribution that the model knows: read it beside a mean or resample."""
     return _edit(site, layers, at, Zero())
 
 
-def scale(site: str, factor: float, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+def scale(site: str, factor: float, layers: Numbers | None = None, **at: Numbers | slice) -> Edit:
     """The selection multiplied by a factor."""
     return _edit(site, layers, at, Scale(factor))
 
 
-def set_to(site: str, value: Array | float, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+def set_to(site: str, value: Array | float, layers: Numbers | None = None, **at: Numbers | slice) -> Edit:
     """The selection := a value, broadcast over it: a patch when the value comes from another trace."""
     return _edit(site, layers, at, Set(np.asarray(value)))
 
 
-def add(site: str, value: Array | float, layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+def add(site: str, value: Array | float, layers: Numbers | None = None, **at: Numbers | slice) -> Edit:
     """A value, broadcast over the selection, added to it."""
     return _edit(site, layers, at, Add(np.asarray(value)))
 
 
-def cut(layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+def cut(layers: Numbers | None = None, **at: Numbers | slice) -> Edit:
     """Attention edges removed before the softmax: select by h (heads), q (queries), k (keys)."""
     return _edit("scores", layers, at, Cut())
 
 
-def boost(layers: int | Iterable[int] | None = None, **at: Index) -> Edit:
+def boost(layers: Numbers | None = None, **at: Numbers | slice) -> Edit:
     """Attention edges lifted to the strongest key of their row: select by h, q, k."""
     return _edit("scores", layers, at, Boost())
 
@@ -112,6 +114,10 @@ def portion(edit: Edit, whole: range, part: range, spec: Spec) -> Edit:
     if given.ndim < -axis or given.shape[axis] == 1:
         return edit
     rows = np.asarray(whole)[selected(dict(edit.at).get(letter), np.asarray(whole))]
+    if rows.size == 0:
+        return edit
+    if len(rows) != given.shape[axis]:
+        raise SiteError(f"{edit.site}: a value of {given.shape[axis]} rows does not fit the {len(rows)} selected")
     kept = np.flatnonzero((rows >= part.start) & (rows < part.stop))
     return replace(edit, action=type(edit.action)(given.take(kept, axis)))
 
@@ -236,9 +242,24 @@ def selected(index: Index | None, places: Array) -> Array:
             return np.flatnonzero(np.isin(places, np.asarray(index)))
 
 
-def _edit(site: str, layers: int | Iterable[int] | None, at: Mapping[str, Index], action: Action) -> Edit:
-    chosen = (layers,) if isinstance(layers, int) else None if layers is None else tuple(layers)
-    return Edit(site, chosen, tuple(sorted(at.items(), key=lambda pair: pair[0])), action)
+def _edit(site: str, layers: Numbers | None, at: Mapping[str, Numbers | slice], action: Action) -> Edit:
+    chosen = None if layers is None else _numbers("layers", layers)
+    return Edit(site, chosen, tuple((axis, _index(axis, at[axis])) for axis in sorted(at)), action)
+
+
+def _index(axis: str, given: Numbers | slice) -> Index:
+    if isinstance(given, slice | range):
+        return given
+    numbers = _numbers(f"axis {axis!r}", given)
+    return numbers if isinstance(given, Iterable) else numbers[0]
+
+
+def _numbers(what: str, given: Numbers) -> tuple[int, ...]:
+    """Whole numbers of any kind, NumPy's among them, as Python's."""
+    try:
+        return tuple(map(operator.index, given)) if isinstance(given, Iterable) else (operator.index(given),)
+    except TypeError:
+        raise SiteError(f"{what}: expected a whole number or several, found {given!r}") from None
 
 
 def _require_in_range(edit: Edit, letter: str, index: Index, spec: Spec) -> None:

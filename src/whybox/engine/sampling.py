@@ -30,6 +30,10 @@ class Decoding:
             raise UsageError(f"top_k must be at least 1, found {self.top_k}")
         if self.top_p is not None and not 0 < self.top_p <= 1:
             raise UsageError(f"top_p must lie in (0, 1], found {self.top_p}")
+        if self.seed < 0:
+            raise UsageError(f"seed must be 0 or more, found {self.seed}")
+        if min(self.banned, default=0) < 0:
+            raise UsageError(f"banned ids count from 0, found {min(self.banned)}")
 
 
 GREEDY = Decoding()
@@ -39,8 +43,12 @@ def choose(logits: Array, decoding: Decoding, generator: np.random.Generator) ->
     """The next id from logits [v]; greedy ties go to the lowest id."""
     allowed = logits
     if decoding.banned:
+        if max(decoding.banned) >= len(logits):
+            raise UsageError(f"banned ids must be 0 … {len(logits) - 1}, found {max(decoding.banned)}")
         allowed = logits.copy()
         allowed[list(decoding.banned)] = -np.inf
+        if allowed.max() == -np.inf:
+            raise UsageError("every id is banned", "leave at least one that can be chosen")
     if decoding.temperature == 0:
         return int(allowed.argmax())
     probabilities = distribution(allowed.astype(np.float64), decoding)

@@ -18,7 +18,6 @@ from whybox.parts.mask import visible
 from whybox.sites import exists_in, require_layer, require_site
 from whybox.spec import Spec
 from whybox.statistics.head_table import HeadTable
-from whybox.statistics.marks import of_text
 from whybox.statistics.rows import AttentionRows, AttentionWish
 from whybox.text.prompt import Prompt
 
@@ -160,9 +159,7 @@ class Trace:
             return HeadTable.of(enumerate(self.statistics))
         if not layers:
             self["pattern", 0]
-        return HeadTable.of_patterns(
-            ((layer, self["pattern", layer], self.visible(layer)) for layer in layers), of_text(self.ids)
-        )
+        return HeadTable.of_patterns((layer, self["pattern", layer], self.visible(layer)) for layer in layers)
 
 
 def log_softmax(logits: Array) -> Array:

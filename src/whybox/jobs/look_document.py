@@ -1,6 +1,5 @@
 """One prompt, looked at, as the machine document of `look`. Nothing is measured here."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from string import ascii_uppercase
@@ -8,16 +7,15 @@ from string import ascii_uppercase
 import numpy as np
 from jaxtyping import Float
 
+from whybox.jobs.look_views import counted, maps, short
 from whybox.jobs.next import candidates
 from whybox.jobs.provenance import model_info, versions
 from whybox.measure import thresholds
 from whybox.measure.budget import Budget
-from whybox.measure.classes import CLASSES
 from whybox.measure.heads import Heads, decision_budget, value_budget
 from whybox.measure.looking import Looked
 from whybox.measure.probe import Probed
 from whybox.report import document as d
-from whybox.spec import Attention
 from whybox.statistics.rows import AttentionRows
 from whybox.text.prompt import Code, Prompt, Segment, SegmentKind
 
@@ -53,6 +51,7 @@ def document(found: Found, told: Told) -> d.LookDocument:
     """The whole document."""
     looked = found.looked
     prompt, spec = looked.prompt, looked.spec
+    labels = [token.label for token in prompt.tokens]
     at_decision, by_value = decision_budget(looked), value_budget(looked)
     probed = found.probed if isinstance(found.probed, Probed) else None
     dilution = found.dilution if isinstance(found.dilution, d.Dilution) else None
@@ -73,13 +72,13 @@ def document(found: Found, told: Told) -> d.LookDocument:
         decision=_decision(looked),
         heads=tuple(_heads(found, at_decision, by_value)),
         layers=tuple(_layers(found)),
-        classes=tuple(_classes(found.heads)),
+        classes=tuple(counted(found.heads.classes)),
         probe=None if probed is None else d.Probe(tokens=probed.length, draws=probed.draws, seed=probed.seed),
         probe_reason=found.probed if isinstance(found.probed, str) else None,
         diagnoses=found.diagnoses,
         dilution=dilution,
         dilution_reason=found.dilution if isinstance(found.dilution, str) else None,
-        maps=_maps(looked),
+        maps=maps(looked.attention, (labels, labels), True, _windows(looked)),
         opened=found.opened,
         notes=tuple(_notes(looked)),
         command=told.command,
@@ -182,8 +181,8 @@ def _decision(looked: Looked) -> d.Decision:
     return d.Decision(
         position=row,
         next=candidates(looked.model, log_probs, 5),
-        by_token=tuple(map(_short, weights / heads)),
-        value_by_token=tuple(map(_short, writes / heads)),
+        by_token=tuple(map(short, weights / heads)),
+        value_by_token=tuple(map(short, writes / heads)),
     )
 
 
@@ -207,8 +206,8 @@ def _heads(found: Found, budget: Budget, by_value: Budget) -> Iterator[d.HeadLoo
                 "secondary_sinks": tuple(
                     d.SecondarySink(key=place, share=share) for place, share in found.heads.secondary[number]
                 ),
-                "decision_segments": tuple(map(_short, shares[number])),
-                "value_segments": tuple(map(_short, writes[number])),
+                "decision_segments": tuple(map(short, shares[number])),
+                "value_segments": tuple(map(short, writes[number])),
             }
         )
 
@@ -241,39 +240,9 @@ def _layers(found: Found) -> Iterator[d.LayerLook]:
         )
 
 
-def _classes(heads: Heads) -> Iterator[d.ClassCount]:
-    count = Counter(name for classes in heads.classes for name in classes)
-    for each in CLASSES:
-        yield d.ClassCount.model_validate({"name": each.name, "rule": each.rule, "count": count[each.name]})
-
-
-def _maps(looked: Looked) -> d.MapView:
-    blocks = tuple(_blocks(looked.prompt, looked.attention[0].wish.block))
-    maps = [
-        d.HeadMap(layer=index, head=head, values=tuple(_rows(found, blocks, looked.spec.layers[index].attention)))
-        for index, rows in enumerate(looked.attention)
-        for head, found in enumerate(rows.map)
-    ]
-    return d.MapView(rows=blocks, columns=blocks, heads=tuple(maps))
-
-
-def _blocks(prompt: Prompt, size: int) -> Iterator[d.Block]:
-    for start in range(0, len(prompt), size):
-        end = min(start + size, len(prompt))
-        label = prompt.tokens[start].label if size == 1 else f"{start}–{end - 1}"
-        yield d.Block(start=start, end=end, label=label)
-
-
-def _rows(
-    values: Float[np.ndarray, "Q K"], blocks: Sequence[d.Block], attention: Attention
-) -> Iterator[tuple[float | None, ...]]:
-    """Of each row the blocks up to its own; those that lie wholly behind the window are null."""
-    for number, (row, queries) in enumerate(zip(values, blocks, strict=True)):
-        oldest = 0 if attention.window is None else queries.start - attention.window + 1
-        yield tuple(
-            None if keys.end <= oldest else _short(value)
-            for keys, value in zip(blocks[: number + 1], row[: number + 1], strict=True)
-        )
+def _windows(looked: Looked) -> dict[int, int]:
+    windows = ((index, layer.attention.window) for index, layer in enumerate(looked.spec.layers))
+    return {index: window for index, window in windows if window is not None}
 
 
 def _notes(looked: Looked) -> Iterator[str]:
@@ -289,8 +258,3 @@ def _judged_mean(rows: AttentionRows, values: Float[np.ndarray, "h q"]) -> Float
 
 def _over_heads(layers: Sequence[Float[np.ndarray, "_"]]) -> float:
     return float(np.concatenate(layers).mean())
-
-
-def _short(value: float) -> float:
-    """Four digits: enough for a picture, a tenth of the bytes."""
-    return float(f"{value:.4g}")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
+from whybox.jobs.look_views import clearest
 from whybox.measure.heads import Heads
 from whybox.measure.looking import Looked
 from whybox.report.document import KeyRows, LayerRule, LookPayload, Opened, Packed, QueryRows
@@ -13,25 +14,12 @@ from whybox.sites import exists_in
 
 MOST_OPENED = 8
 MOST_BYTES = 4_000_000  # of queries and keys; base64 makes 5.3 MB of them, and a page may have 8
-# The statistic by which the clearest head of a class is found, in the order in which classes are shown.
-TELLING = {
-    "induction": "induction",
-    "previous": "previous",
-    "duplicate": "duplicate",
-    "vertical stripe": "stripe",
-    "global anchor": "anchor",
-    "local": "local",
-    "diagonal": "self",
-    "sink": "sink",
-    "flat": "entropy_norm",
-}
-
 HeadAt = tuple[int, int]
 
 
 def opened(looked: Looked, heads: Heads, asked: Sequence[HeadAt]) -> tuple[Opened, ...]:
     """The heads asked for, else the clearest of each class, as many as the page has room for (one at least)."""
-    chosen = [(head, "asked for") for head in asked] or list(_clearest(heads).items())
+    chosen = [(head, "asked for") for head in asked] or list(clearest(heads.table, heads.classes).items())
     kept: list[Opened] = []
     room = MOST_BYTES
     for (layer, head), why in chosen[:MOST_OPENED]:
@@ -72,17 +60,6 @@ def packed(rows: Float[np.ndarray, "q d"], dtype: np.dtype[np.floating]) -> Pack
         shape=(rows.shape[0], rows.shape[1]),
         data=base64.b64encode(data).decode("ascii"),
     )
-
-
-def _clearest(heads: Heads) -> dict[HeadAt, str]:
-    rows = list(zip(heads.table.rows(), heads.classes, strict=True))
-    found: dict[HeadAt, str] = {}
-    for name, column in TELLING.items():
-        of_class = [row for row, classes in rows if name in classes]
-        if of_class:
-            best = max(of_class, key=lambda row: row[column] or 0.0)
-            found.setdefault((int(best["layer"] or 0), int(best["head"] or 0)), name)
-    return found
 
 
 def _sites(looked: Looked, layer: int) -> tuple[str, str]:

@@ -12,7 +12,10 @@ def anchors(prompt: Prompt) -> frozenset[int]:
 
 def is_anchor(token: Token) -> bool:
     """Whether a token is nothing but a pause."""
-    if token.control:
-        return True
-    written = token.text.strip(" \t")
-    return bool(written) and token.of == 1 and all(c in "\r\n" or unicodedata.category(c)[0] == "P" for c in written)
+    return token.control or (token.of == 1 and is_pause(token.text))
+
+
+def is_pause(text: str) -> bool:
+    """Whether a token's text is punctuation or line ends alone."""
+    written = text.strip(" \t")
+    return bool(written) and all(c in "\r\n" or unicodedata.category(c)[0] == "P" for c in written)

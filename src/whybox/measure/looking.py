@@ -21,6 +21,7 @@ from whybox.text.prompt import Prompt
 
 MAP_SIDE = 32  # blocks a side of a head's map
 PIECE_NUMBERS = 24_000_000  # of the MLPs' hidden values that are held at once
+SMALLEST_PIECE = 64
 SILENT = 1e-6  # of the layer's rms: what stays below at every token is silent
 
 
@@ -105,7 +106,7 @@ def look_at(model: Model, prompt: Prompt, tell: Callable[[int, int], None] = _no
 def pieces(spec: Spec, tokens: int) -> Iterator[range]:
     """Positions in consecutive parts; the last token alone."""
     hidden = sum(units(layer.mlp) for layer in spec.layers)
-    size = max(64, PIECE_NUMBERS // hidden)
+    size = max(SMALLEST_PIECE, PIECE_NUMBERS // hidden)
     for start in range(0, tokens - 1, size):
         yield range(start, min(start + size, tokens - 1))
     yield range(tokens - 1, tokens)

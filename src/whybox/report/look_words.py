@@ -5,13 +5,13 @@ from whybox.report.document import Lang
 WORDS: dict[str, tuple[str, str]] = {
     "title": ("{n} tokens, {layers} layers, {heads} heads", "{n} 个 token，{layers} 层，{heads} 个头"),
     "short": ("short text: classes rest on {n} tokens", "文本较短：分类只依据 {n} 个 token"),
-    "beyond": ("beyond the trained context of {trained} tokens", "超出训练时的上下文长度（{trained} 个 token）"),
+    "beyond": ("longer than the context that the model was trained for", "超出模型训练时的上下文长度"),
     "banner": (
         "Weights are not causes: a share says what was mixed in, not what decided the answer. To see that: whybox why",
         "权重不等于原因：占比说明混入了什么，不说明答案由什么决定。要看后者：whybox why",
     ),
-    "diagnoses": ("{n} patterns that may matter for a test", "{n} 个值得检验的模式"),
-    "diagnoses.none": ("No pattern of the list was found", "没有发现清单中的任何模式"),
+    "diagnoses": ("Patterns that may be worth a test: {n}", "值得检验的模式：{n} 个"),
+    "diagnoses.none": ("No uncommon pattern was found", "没有发现不常见的模式"),
     "common.title": ("Common patterns", "常见模式"),
     "test": ("Test: {action}", "检验：{action}"),
     "rate": ("on {share} of {n} ordinary prompts", "在 {n} 个普通提示中占 {share}"),
@@ -48,6 +48,10 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "dilution": ("Share of “{segment}” as filler makes the context longer", "填充文本拉长上下文时“{segment}”的占比"),
     "dilution.beyond": ("beyond training", "超出训练长度"),
+    "dilution.trained": (
+        "the curve ends within the trained context of {trained} tokens; --allow-long goes on to 10,000",
+        "曲线止于训练时的上下文长度（{trained} 个 token）；--allow-long 可延伸到 10,000",
+    ),
     "column.tokens": ("tokens", "token 数"),
     "column.brightest": ("head with most", "占比最高的头"),
     "column.share": ("share", "占比"),

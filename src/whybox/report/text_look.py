@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -16,6 +17,8 @@ from whybox.report.text import heading, model_line, plain_table, sparkline
 from whybox.report.visible import calm, one_line
 
 MOST_HEADS = 20
+LONGEST = 10_000  # where the curve of a dilution ends
+COUNTS = {"tokens", "layers", "pairs", "window", "distance", "heads"}
 PARTS = {"classes", "secondary_sinks", "decision_segments", "value_segments"}
 
 
@@ -98,6 +101,8 @@ def _descending(value: float | None) -> tuple[bool, float]:
 def _cautions(document: LookDocument, lang: Lang) -> Iterator[str]:
     if document.short_text:
         yield say("short", lang, n=len(document.tokens))
+    if document.beyond_training:
+        yield say("beyond", lang)
 
 
 def _diagnoses(document: LookDocument, console: Console, lang: Lang) -> None:
@@ -113,16 +118,20 @@ def _diagnoses(document: LookDocument, console: Console, lang: Lang) -> None:
 
 
 def _diagnosis(each: Diagnosis, console: Console, lang: Lang) -> None:
-    places = _places(each)
-    head = Text(each.code, style="cyan" if not each.common else "dim")
-    numbers = " · ".join(f"{name} {number(value)}" for name, value in each.evidence.items())
+    numbers = ", ".join(f"{name} {_counted(name, value)}" for name, value in each.evidence.items())
     rate = "" if each.base_rate is None else _rate(each, lang)
-    console.print(
-        head.append(one_line("  ".join(part for part in ("", places, numbers, rate) if part)), style="default")
-    )
+    line = Text(each.code, style="dim" if each.common else "cyan")
+    for part in (_places(each), numbers, rate):
+        line.append(one_line(f" · {part}") if part else "", style="dim" if each.common else "default")
+    console.print(line)
     if not each.common:
         test = "" if each.action is None else say("test", lang, action=each.action)
-        console.print(Text(calm(f"  {each.meaning} {test}")))
+        console.print(Padding(Text(calm(f"{each.meaning} {test}")), (0, 0, 0, 2)))
+
+
+def _counted(name: str, value: float) -> str:
+    """Counts are whole numbers, all else has three digits."""
+    return f"{value:,.0f}" if name in COUNTS and value == int(value) else number(value)
 
 
 def _rate(each: Diagnosis, lang: Lang) -> str:
@@ -193,8 +202,8 @@ def _heads_title(document: LookDocument, lang: Lang, shown: Shown, listed: int) 
 
 
 def _head_table(heads: Sequence[HeadLook], columns: Sequence[str], console: Console, lang: Lang) -> Table:
-    """As many columns as 80 characters hold, the first ones first."""
-    room = max(1, (min(console.width, 100) - 26) // 8)
+    """As many columns as the width holds, the first ones first; two decimals, since a head is known by its tenths."""
+    room = max(1, (min(console.width, 100) - 31) // 7)
     table = plain_table(console)
     table.padding = (0, 1, 0, 0)
     table.add_column(say("column.head", lang), justify="right", no_wrap=True)
@@ -203,9 +212,13 @@ def _head_table(heads: Sequence[HeadLook], columns: Sequence[str], console: Cons
     table.add_column(say("column.classes", lang), overflow="fold")
     for head in heads:
         values = dict(head)
-        cells = ("—" if values[column] is None else f"{number(values[column])}" for column in columns[:room])
+        cells = (_plain(values[column]) for column in columns[:room])
         table.add_row(f"{head.layer}.{head.head}", *cells, Text(", ".join(head.classes)))
     return table
+
+
+def _plain(value: float | None) -> str:
+    return "—" if value is None else f"{value:.2f}" if abs(value) < 100 else f"{value:.0f}"
 
 
 def _layers(document: LookDocument, console: Console, lang: Lang) -> None:
@@ -238,3 +251,5 @@ def _dilution(document: LookDocument, console: Console, lang: Lang) -> None:
         mark = say("dilution.beyond", lang) if point.beyond_training else ""
         table.add_row(f"{point.tokens:,}", percent(point.share), lift, brightest, Text(mark, style="yellow"))
     console.print(table)
+    if found.points[-1].tokens < LONGEST and not found.points[-1].beyond_training:
+        console.print(Text(say("dilution.trained", lang, trained=f"{found.trained:,}"), style="dim"))

@@ -7,7 +7,6 @@ from html import escape
 import numpy as np
 from jaxtyping import Bool, Float, Shaped
 
-from whybox.statistics.marks import Mark
 from whybox.statistics.rows import WINDOWS, AttentionRows, AttentionWish, rows_of
 
 Column = Sequence[float | None]
@@ -36,11 +35,9 @@ class HeadTable(Mapping[str, Column]):
     def of_patterns(
         cls,
         layers: Iterable[tuple[int, Float[np.ndarray, "_ _ _"], Bool[np.ndarray, "_ _"]]],
-        marks: tuple[tuple[str, Mark], ...] = (),
     ) -> "HeadTable":
         """The same from patterns [h q k], each with the keys that its queries can see [q k]."""
-        wish = AttentionWish(top=1, marks=marks)
-        return cls.of((layer, _recorded(pattern, seen, wish)) for layer, pattern, seen in layers)
+        return cls.of((layer, _recorded(pattern, seen)) for layer, pattern, seen in layers)
 
     def __getitem__(self, column: str) -> Column:
         return self.columns[column]
@@ -117,8 +114,8 @@ def summary(rows: AttentionRows) -> Mapping[str, Column]:
 _LOCAL = ("local", "local16", "local64")
 
 
-def _recorded(pattern: Float[np.ndarray, "h q k"], seen: Bool[np.ndarray, "q k"], wish: AttentionWish) -> AttentionRows:
-    return rows_of(pattern, seen, wish, np.arange(seen.shape[0]), np.arange(seen.shape[1]))
+def _recorded(pattern: Float[np.ndarray, "h q k"], seen: Bool[np.ndarray, "q k"]) -> AttentionRows:
+    return rows_of(pattern, seen, AttentionWish(top=1), np.arange(seen.shape[0]), np.arange(seen.shape[1]))
 
 
 def _even(rows: AttentionRows, width: int) -> Float[np.ndarray, "h q"]:

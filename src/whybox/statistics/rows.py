@@ -87,6 +87,11 @@ class AttentionRows:
     stripes: Int[np.ndarray, "h k"]  # rows from 8 tokens later on that give ≥ max(.1, 5 / seen)
     map_total: Float[np.ndarray, "h Q K"]  # Σ A over the pairs of a block
 
+    def __post_init__(self) -> None:
+        for kept in vars(self).values():
+            if isinstance(kept, np.ndarray):
+                kept.flags.writeable = False
+
     @property
     def defined(self) -> Bool[np.ndarray, "q"]:
         """Rows that see anything."""

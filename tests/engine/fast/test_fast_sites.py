@@ -7,10 +7,11 @@ import pytest
 
 from tests.engine.fast.pairs import KINDS, fast, reference
 from tests.engine.random_models import IDS
+from whybox.engine import machine
 from whybox.engine.edit import Edit, add, boost, cut, scale, set_to, zero
-from whybox.engine.fast import Kernel, Precision
+from whybox.engine.fast import FastEngine, Kernel, Precision
 from whybox.engine.trace import Trace
-from whybox.errors import NonFiniteError, PromptError, SiteError
+from whybox.errors import CapacityError, NonFiniteError, PromptError, SiteError
 from whybox.sites import sites_of
 from whybox.spec import Spec
 
@@ -120,6 +121,7 @@ EDITS: dict[str, tuple[Edit, ...]] = {
     "logits": (set_to("logits", -9.0, v=3),),
     "final": (scale("final", 2.0, q=11),),
     "jointly": (cut(0, q=11, k=range(2)), zero("head_out", 1, h=0), add("resid_post", np.ones(13), 2, q=7)),
+    "weight given to what is not seen": (set_to("pattern", 0.1, 1, h=2, q=range(2, 5)),),
     "nothing": (set_to("head_out", 0.0, 0, h=1), scale("mlp_out", 1.0, 0)),
 }
 
@@ -139,8 +141,9 @@ def test_a_cut_that_leaves_nothing_to_see_is_refused() -> None:
 
 
 def test_values_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(SiteError, match="does not fit"):
-        fast(KINDS["plain"]).run(IDS, edits=[set_to("resid_mid", np.zeros(5), 1)])
+    for shape in (5,), (11, 13), (13, 13), (1, 12, 13):
+        with pytest.raises(SiteError, match="does not fit"):
+            fast(KINDS["plain"]).run(IDS, edits=[set_to("resid_mid", np.zeros(shape), 1)])
 
 
 def test_ids_beyond_the_vocabulary_are_refused() -> None:
@@ -172,3 +175,12 @@ def test_kept_values_cannot_be_changed() -> None:
     trace = fast(KINDS["plain"]).run(IDS, see=["resid_post"])
     with pytest.raises(ValueError, match="read-only"):
         trace["resid_post", 0][0, 0] = 1
+
+
+def test_a_run_without_room_is_refused_before_a_slot_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[int] = []
+    monkeypatch.setattr(machine, "available", lambda: 1)
+    monkeypatch.setattr(FastEngine, "fresh_cache", lambda engine, length: taken.append(length))
+    with pytest.raises(CapacityError, match="1 bytes are available"):
+        fast(KINDS["plain"]).run(IDS)
+    assert not taken

@@ -31,8 +31,10 @@ class AngleTables:
         return self._table(rope, int(places.max())).rows(torch.from_numpy(places).to(self.device))
 
     def _table(self, rope: Rope, last: int) -> Turn:
-        if rope not in self._tables or len(self._tables[rope].cos) <= last:
+        found = self._tables.get(rope)
+        if found is None or len(found.cos) <= last:
             positions = np.arange(max(last + 1, self.length) + _STEP)
             with torch.inference_mode(False):  # so that a run with gradients may use what a plain run has made
-                self._tables[rope] = turn(rope, positions, self.length, self.dtype, self.device)
-        return self._tables[rope]
+                found = turn(rope, positions, self.length, self.dtype, self.device)
+            self._tables[rope] = found  # of two threads the later one wins: each goes on with its own
+        return found

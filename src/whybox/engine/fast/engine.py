@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from whybox.engine import machine
-from whybox.engine.edit import Edit, portion, row_axis, site_axes
+from whybox.engine.edit import Add, Edit, Set, portion, row_axis, site_axes
 from whybox.engine.fast import kernels, slots
 from whybox.engine.fast.angles import AngleTables
 from whybox.engine.fast.block import Batch, Block
@@ -84,12 +84,13 @@ class FastEngine:
         statistics: AttentionWish | None = None,
     ) -> Trace:
         """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site."""
-        wishes, before = tuple(see), cache or self.fresh_cache(len(ids))
-        if len(before.layers) != len(self.spec.layers):
+        wishes, past = tuple(see), cache.seen if cache else 0
+        if cache and len(cache.layers) != len(self.spec.layers):
             raise UsageError("a counterfactual of a sweep keeps no cache", "run it on its own: model.changed")
-        if len(ids) > STEP or not before.seen:
+        if len(ids) > STEP or not past:
             numbers = 0 if statistics is None else statistics.numbers(len(ids))
-            self.require_room(Run(len(ids), past=before.seen, tail=tail, see=wishes, statistics=numbers))
+            self.require_room(Run(len(ids), past=past, tail=tail, see=wishes, statistics=numbers))
+        before = cache or self.fresh_cache(len(ids))
         with torch.inference_mode():
             trace = self._run(ids, Watch(wishes, tuple(edits), statistics), before, tail)
             if not np.isfinite(trace.logits).all():
@@ -314,10 +315,11 @@ def extend(records: dict[int, AttentionRows], chunk: dict[int, AttentionRows]) -
 
 
 def needs_one_piece(watch: Watch, cache: Cache, spec: Spec) -> bool:
-    """Raw scores of keys that come later exist in one piece only; so do patterns over slots with gaps."""
+    """What has keys that come later: raw scores, and weights given to them. So have patterns over slots with gaps."""
     sites = {site for site, _ in wanted(watch.see, spec)}
     gaps = any(len(slots) and np.ptp(slots.positions) + 1 != len(slots) for slots in cache.layers)
-    return "scores" in sites or ("pattern" in sites and gaps)
+    given = any(edit.site == "pattern" and isinstance(edit.action, Set | Add) for edit in watch.edits)
+    return given or "scores" in sites or ("pattern" in sites and gaps)
 
 
 def _site(pieces: Sequence[tuple[int, Array]], key: Key) -> Array:

@@ -196,7 +196,7 @@ def _budget(document: LookDocument, name: str, labels: Labels) -> Scene:
         above = below + np.array(segment.share_by_layer)
         marks.append(Shape(_steps(below, above, (left, TOP, wide, high)), fill))
         below = above
-    marks += [_words(left - 8, TOP + high * (1 - share), percent(share), "end") for share in (0.0, 0.5, 1.0)]
+    marks += [_words(left - 8, TOP + high * (1 - share), f"{100 * share:g} %", "end") for share in (0.0, 0.5, 1.0)]
     each, foot = wide / layers, TOP + high + 14
     shown = range(0, layers, max(1, round(layers / 15)))
     marks += [_words(left + each * (i + 0.5), foot, str(i), "middle") for i in shown]
