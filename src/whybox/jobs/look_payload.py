@@ -23,8 +23,7 @@ def opened(looked: Looked, heads: Heads, asked: Sequence[HeadAt]) -> tuple[Opene
     kept: list[Opened] = []
     room = MOST_BYTES
     for (layer, head), why in chosen[:MOST_OPENED]:
-        attention = looked.spec.layers[layer].attention
-        room -= 2 * 2 * len(looked.prompt) * attention.head_width  # a query and a key of two bytes a number
+        room -= _bytes(looked, layer, _dtype(looked, layer))
         if kept and room < 0:
             break
         kept.append(Opened(layer=layer, head=head, why=why))
@@ -38,11 +37,11 @@ def payload(looked: Looked, heads: Sequence[Opened]) -> LookPayload:
         return LookPayload()
     see = [(site, layer) for layer in layers for site in _sites(looked, layer)]
     trace = looked.model.engine.run(looked.prompt.ids, see, tail=1)
-    dtype = _dtype(looked, heads)
     queries, keys = [], {}
     for each in heads:
         attention = looked.spec.layers[each.layer].attention
         query, key = (trace[site, each.layer] for site in _sites(looked, each.layer))
+        dtype = _dtype(looked, each.layer)
         group = each.head // (attention.heads // attention.kv_heads)
         queries.append(
             QueryRows(layer=each.layer, head=each.head, group=group, rows=packed(query[:, each.head], dtype))
@@ -68,11 +67,15 @@ def _sites(looked: Looked, layer: int) -> tuple[str, str]:
     return ("query_pos", "key_pos") if rotated else ("query", "key")
 
 
-def _dtype(looked: Looked, heads: Sequence[Opened]) -> np.dtype[np.floating]:
-    """float32 where it fits, else half of it."""
-    width = max(looked.spec.layers[each.layer].attention.head_width for each in heads)
-    whole = 2 * 4 * len(looked.prompt) * width * len(heads)
-    return np.dtype(np.float32 if whole <= MOST_BYTES else np.float16)
+def _dtype(looked: Looked, layer: int) -> np.dtype[np.floating]:
+    """float32, whose rows are the engine's to a millionth, unless not even one head of the layer would fit so."""
+    whole = np.dtype(np.float32)
+    return whole if _bytes(looked, layer, whole) <= MOST_BYTES else np.dtype(np.float16)
+
+
+def _bytes(looked: Looked, layer: int, dtype: np.dtype[np.floating]) -> int:
+    """Of a head's queries and keys."""
+    return 2 * len(looked.prompt) * looked.spec.layers[layer].attention.head_width * dtype.itemsize
 
 
 def _rule(looked: Looked, layer: int) -> LayerRule:
