@@ -54,10 +54,6 @@ class Brought:
         whole = np.ones((len(self.tokens), len(self.keys)), bool)
         return np.tril(whole) if self.causal else whole
 
-    def _repr_html_(self) -> str:
-        """In a notebook: the table of heads."""
-        return self.heads()._repr_html_()
-
     @cached_property
     def attention(self) -> tuple[AttentionRows, ...]:
         """The record of each layer, as `Trace.attention` has it."""
