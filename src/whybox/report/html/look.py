@@ -157,7 +157,8 @@ def _classes_finding(document: LookDocument, lang: Lang) -> str:
 
 def _counts(classes: tuple[ClassCount, ...], heads: int, lang: Lang) -> str:
     ranked = sorted((each for each in classes if each.count), key=lambda each: -each.count)
-    return ", ".join(f"{say(f'look.class.{each.name}', lang)} {each.count}" for each in ranked[:4])
+    named = [f"{say(f'look.class.{each.name}', lang)} {each.count}" for each in ranked[:4]]
+    return ("、" if lang == "zh" else ", ").join(named)
 
 
 def _budget_finding(document: LookDocument, lang: Lang) -> str:
