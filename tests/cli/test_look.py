@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.test_next import run
+from whybox.cli.look import _picture
+from whybox.report.draw import Budget, HeadAt, ModelView
 
 pytestmark = pytest.mark.model
 TEXT = "The quick brown fox jumps over the lazy dog. The quick brown fox"
@@ -33,6 +35,27 @@ def test_csv_holds_every_head() -> None:
     assert "induction" in best["classes"].split()
 
 
+def test_the_page_is_written_with_the_head_that_was_asked_for(tmp_path: Path) -> None:
+    ended = run("look", TEXT, "--layer", "18", "--head", "6", "--lang", "zh", "-o", str(tmp_path / "a.html"))
+    assert (ended.returncode, ended.stdout) == (0, "")
+    page = (tmp_path / "a.html").read_text("utf-8")
+    assert page.startswith('<!doctype html>\n<html lang="zh-Hans">')
+    assert '"queries":[{"layer":18,"head":6,"group":2' in page
+
+
+def test_a_picture_is_written_by_its_suffix(tmp_path: Path) -> None:
+    assert run("look", TEXT, "--picture", "budget", "-o", str(tmp_path / "a.svg")).returncode == 0
+    assert (tmp_path / "a.svg").read_text("utf-8").startswith("<svg ")
+
+
+def test_which_picture_is_drawn() -> None:
+    assert _picture(None, None, None) == ModelView()
+    assert _picture(None, 18, None) == ModelView()
+    assert _picture(None, 18, 6) == HeadAt(18, 6)
+    assert _picture("model", 18, 6) == ModelView()
+    assert _picture("budget", None, None) == Budget()
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
@@ -44,6 +67,7 @@ def test_csv_holds_every_head() -> None:
         ([TEXT, "--layer", "18", "--head", "9"], "layer 18 has no head 9"),
         (["examples/refund.yaml", "--dilution", "dok"], "no segment 'dok'; this prompt has template 1, policy"),
         ([TEXT, "-o", "x.pdf"], "cannot write .pdf"),
+        ([TEXT, "--picture", "head", "-o", "x.png"], "--picture head needs --layer and --head"),
         (["nowhere.yaml"], "nowhere.yaml"),
     ],
 )

@@ -68,7 +68,7 @@ def look_page(document: LookDocument, payload: LookPayload, lang: Lang) -> str:
         colours=colour_of(document.segments),
         classes=_class_rows(document),
         classes_finding=_classes_finding(document, lang),
-        counts=_counts(document.classes, len(document.heads), lang),
+        counts=_counts(document.classes, lang),
         values=values,
         sortable=[column for column in values.columns[2:] if column.core],
         narrow=max(layer.heads for layer in document.layers) <= NARROW,
@@ -155,7 +155,7 @@ def _classes_finding(document: LookDocument, lang: Lang) -> str:
     )
 
 
-def _counts(classes: tuple[ClassCount, ...], heads: int, lang: Lang) -> str:
+def _counts(classes: tuple[ClassCount, ...], lang: Lang) -> str:
     ranked = sorted((each for each in classes if each.count), key=lambda each: -each.count)
     named = [f"{say(f'look.class.{each.name}', lang)} {each.count}" for each in ranked[:4]]
     return ("、" if lang == "zh" else ", ").join(named)
