@@ -132,6 +132,19 @@ def test_the_grid_is_sorted_and_filtered_and_clicked(opened: Any) -> None:
     assert opened.locator("[data-head-name]").inner_text() == "Layer 1, head 2"
 
 
+def test_the_theme_turns_maps_and_grid(opened: Any) -> None:
+    corner = """(selector) => {
+        const canvas = document.querySelector(selector);
+        const middle = canvas.getContext("2d").getImageData(canvas.width - 40, canvas.height / 2, 30, 30).data;
+        return middle.reduce((total, value) => total + value, 0);
+    }"""
+    before = [opened.evaluate(corner, selector) for selector in ("#grid canvas", "[data-view=map]")]
+    opened.get_by_role("button", name="Dark").click()
+    after = [opened.evaluate(corner, selector) for selector in ("#grid canvas", "[data-view=map]")]
+    assert all(dark < light for dark, light in zip(after, before, strict=True))
+    assert opened.faults == []
+
+
 def test_lines_are_drawn_for_short_prompts_and_choose_the_query(opened: Any) -> None:
     opened.get_by_role("button", name="Lines").click()
     canvas = opened.locator("[data-view=lines]")

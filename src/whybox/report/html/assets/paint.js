@@ -5,10 +5,18 @@
 
 const STEPS = 256;
 const STOPS = ["stop-0", "stop-1", "stop-2", "stop-3", "stop-4"];
+const known = new Map(); // colours of the theme that is on
 let probe = null;
+
+document.addEventListener("themechange", () => known.clear());
 
 /** The colour of a variable of the page, in the theme that is on. */
 export function colour(name) {
+  if (!known.has(name)) known.set(name, computed(name));
+  return known.get(name);
+}
+
+function computed(name) {
   if (probe === null) {
     probe = document.createElement("span");
     probe.hidden = true;
@@ -19,9 +27,12 @@ export function colour(name) {
 }
 
 /** The sequential scale in 256 steps, for writing straight into the pixels of an image. */
-export function ramp() {
-  const stops = STOPS.map((name) => colour(name).match(/[\d.]+/g).slice(0, 3).map(Number));
-  return Array.from({ length: STEPS }, (_, i) => between(stops, i / (STEPS - 1)));
+function ramp() {
+  if (!known.has("ramp")) {
+    const stops = STOPS.map((name) => colour(name).match(/[\d.]+/g).slice(0, 3).map(Number));
+    known.set("ramp", Array.from({ length: STEPS }, (_, i) => between(stops, i / (STEPS - 1))));
+  }
+  return known.get("ramp");
 }
 
 /** Values as pixels: √(value ÷ most) on the scale, nothing where there is no value. */
