@@ -142,7 +142,7 @@ def test_the_theme_turns_maps_and_grid(opened: Any) -> None:
     opened.get_by_role("button", name="Dark").click()
     after = [opened.evaluate(corner, selector) for selector in ("#grid canvas", "[data-view=map]")]
     assert all(dark < light for dark, light in zip(after, before, strict=True))
-    assert opened.faults == []
+    assert [fault for fault in opened.faults if "getImageData" not in fault] == []  # the test's own readings
 
 
 def test_lines_are_drawn_for_short_prompts_and_choose_the_query(opened: Any) -> None:
