@@ -87,12 +87,13 @@ def test_python_runs_and_says_what_the_page_says(page: Path) -> None:
     assert int(process("-m", "tests.documents", str(page)).split()[-1]) > 0
 
 
-NEXT = [(page, one) for page in PAGES for one in shown(page) if one.arguments[:2] == ["whybox", "next"] and one.output]
+QUICK = (["whybox", "next"], ["whybox", "look"])
+SHOWN = [(page, one) for page in PAGES for one in shown(page) if one.arguments[:2] in QUICK and one.output]
 
 
 @pytest.mark.model
-@pytest.mark.parametrize(("page", "one"), NEXT, ids=[f"{name_of(page)} {one.command[7:40]}" for page, one in NEXT])
-def test_next_prints_what_the_page_shows(page: Path, one: Shown) -> None:
+@pytest.mark.parametrize(("page", "one"), SHOWN, ids=[f"{name_of(page)} {one.command[7:40]}" for page, one in SHOWN])
+def test_it_prints_what_the_page_shows(page: Path, one: Shown) -> None:
     assert_prints(process("-m", *one.arguments), one.output)
 
 

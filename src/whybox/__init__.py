@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from whybox.engine.sampling import Decoding
     from whybox.engine.trace import Change, Trace
     from whybox.items.case import Case
-    from whybox.measure.brought import attention
+    from whybox.jobs.brought import attention
     from whybox.model import Model
     from whybox.model import open_model as open
 
@@ -31,7 +31,7 @@ _HOME = {
     "Decoding": "whybox.engine.sampling",
     "Model": "whybox.model",
     "Trace": "whybox.engine.trace",
-    "attention": "whybox.measure.brought",
+    "attention": "whybox.jobs.brought",
     "open": "whybox.model",
 } | dict.fromkeys(("add", "boost", "cut", "scale", "set_to", "zero"), "whybox.engine.edit")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from transformers import BertConfig, BertModel, GPT2Config, GPT2Model
+from transformers import BartConfig, BartModel, BertConfig, BertModel, GPT2Config, GPT2Model
 
 import whybox
 from whybox.errors import SiteError, UsageError
@@ -51,6 +51,59 @@ def test_cross_attention_has_keys_of_its_own() -> None:
     assert brought.heads()["entropy"] == [pytest.approx(np.log(4))] * 2
 
 
+def test_the_arrays_are_those_that_bertviz_receives() -> None:
+    """It stacks the tuple, the batch squeezed out: (layers, heads, q, k)."""
+    arrays = bert("eager")
+    stacked = torch.stack([array.squeeze(0) for array in arrays]).numpy()
+    np.testing.assert_array_equal(np.stack(whybox.attention(arrays, TOKENS).patterns), stacked)
+
+
+def test_an_encoder_a_decoder_and_what_is_between_them() -> None:
+    torch.manual_seed(0)
+    config = BartConfig(
+        vocab_size=31, d_model=15, encoder_layers=2, decoder_layers=2, encoder_attention_heads=3,
+        decoder_attention_heads=3, encoder_ffn_dim=17, decoder_ffn_dim=17, max_position_embeddings=24,
+        attn_implementation="eager",
+    )  # fmt: skip
+    with torch.no_grad():
+        out = BartModel(config).eval()(IDS, decoder_input_ids=IDS[:, :7], output_attentions=True)
+    encoder = whybox.attention(out.encoder_attentions, TOKENS)
+    decoder = whybox.attention(out.decoder_attentions, TOKENS[:7])
+    between = whybox.attention(out.cross_attentions, TOKENS[:7], keys=TOKENS)
+    assert (encoder.direction, decoder.direction, between.direction) == ("both", "causal", "cross")
+    assert between[1].shape == (3, 7, 11)
+    table, other = encoder.heads(), between.heads()
+    assert table["next"][0] == pytest.approx(np.diag(encoder[0][0], 1)[1:].sum() / 10, abs=1e-6)
+    assert table["distance"][0] == pytest.approx(
+        float((encoder[0][0] * np.abs(np.arange(11)[:, None] - np.arange(11)))[1:].sum(axis=1).mean()), abs=1e-5
+    )
+    for column in ("previous", "self", "local16", "distance", "stripe", "next"):
+        assert other[column] == [None] * 6, column
+    assert all(value is not None for value in other["entropy"])
+    assert decoder.heads()["next"] == [None] * 6
+
+
+def test_one_sequence_of_a_batch_is_chosen() -> None:
+    generator = np.random.default_rng(0)
+    arrays = [generator.dirichlet(np.ones(4), size=(3, 2, 4)) for _ in range(2)]
+    chosen = whybox.attention(arrays, ["a", "b", "c", "d"], batch=2)
+    np.testing.assert_allclose(chosen[1], arrays[1][2], rtol=1e-6)
+    with pytest.raises(UsageError, match="no sequence 3, the batch holds 3"):
+        whybox.attention(arrays, ["a", "b", "c", "d"], batch=3)
+
+
+def test_delimiters_of_labels_are_anchors_and_like_labels_are_copies() -> None:
+    pattern = np.zeros((1, 20, 20))
+    pattern[0, :, 5] = 1
+    labels = [f"w{i}" for i in range(20)]
+    labels[5] = labels[12] = "[SEP]"
+    brought = whybox.attention([pattern], labels)
+    row = brought.heads().rows()[0]
+    assert (row["anchor"], row["anchor_tokens"]) == (1, 2 / 20)
+    assert row["duplicate_text"] == pytest.approx(1 / 12)  # the row of the second [SEP], of twelve that are judged
+    assert "global anchor" in brought.classes()[0]
+
+
 def test_a_kernel_that_keeps_no_weights_is_named() -> None:
     with pytest.raises(UsageError, match='attn_implementation="eager"'):
         whybox.attention((), TOKENS)
@@ -59,7 +112,7 @@ def test_a_kernel_that_keeps_no_weights_is_named() -> None:
 @pytest.mark.parametrize(
     ("array", "says"),
     [
-        (np.full((2, 3, 4, 4), 0.25), r"found \(2, 3, 4, 4\)"),
+        (np.full((2, 3, 4, 4), 0.25), "the batch holds 2 sequences"),
         (np.full((3, 5, 5), 0.2), r"found \(3, 5, 5\)"),
         (np.full((3, 4, 4), 0.3), "sums lie in 1.2 … 1.2"),
         (np.full((3, 4, 4), np.nan), "sum to 1"),

@@ -6,6 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 import whybox
+from whybox.cli.look import look
 from whybox.cli.models import models
 from whybox.cli.next import next_
 from whybox.cli.outcome import exit_codes, leave, utf8_streams
@@ -30,6 +31,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(name="next")(next_)
+app.command(name="look")(look)
 app.command(name="why")(why)
 app.command(name="pull")(pull)
 app.command(name="models")(models)

@@ -45,6 +45,31 @@ class Runs:
             self.bar.stop()
 
 
+class Walk:
+    """One pass over a text, token by token: a live bar where stderr is a terminal, nobody else is told."""
+
+    def __init__(self, lang: Literal["en", "zh"], quiet: bool) -> None:
+        self.label = "token" if lang == "zh" else "tokens"
+        self.shown = sys.stderr.isatty() and not quiet
+        self.bar: Bar | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def tell(self, done: int, planned: int) -> None:
+        if not self.shown:
+            return
+        if self.bar is None:
+            self.bar = _bar()
+            self.bar.start()
+            self.task = self.bar.add_task(self.label, total=planned)
+        self.bar.update(self.task, completed=done, total=planned)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+
 def _bar() -> "Bar":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

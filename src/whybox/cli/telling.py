@@ -4,7 +4,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -45,18 +45,22 @@ def print_document(name: str, begun: float, part: Mapping[str, object]) -> None:
 
 @dataclass(frozen=True)
 class Form(Generic[D]):
-    """How a kind of document is shown: on a terminal, and as a page where it has one.
+    """How a kind of document is shown: on a terminal, as a page where it has one, as a table of numbers, and as
+    pictures by suffix.
 
     summary: what the terminal shows is less than the page, and is shown beside it.
     """
 
     render: "Callable[[D, Console, Lang], None]"
     page: "Callable[[D, Lang], str] | None" = None
+    table: "Callable[[D], str] | None" = None
+    pictures: "Mapping[str, Callable[[D, Lang], str | bytes]]" = field(default_factory=dict)
     summary: bool = False
 
     def check(self, out: Path | None) -> None:
         """UsageError for a suffix, StorageError for a place, that cannot be written: said before any work."""
-        suffixes = (".json", ".txt", *((".html",) if self.page else ()))
+        pages, tables = ((".html",) if self.page else ()), ((".csv",) if self.table else ())
+        suffixes = (".json", ".txt", *pages, *tables, *self.pictures)
         if out is not None and out.suffix not in suffixes:
             known = ", ".join(f"FILE{suffix}" for suffix in suffixes)
             raise UsageError(f"cannot write {out.suffix or 'a file without suffix'}", f"use -o with one of {known}")
@@ -77,6 +81,10 @@ class Form(Generic[D]):
         self.check(out)
         if out.suffix == ".html" and self.page is not None:
             write_whole(out, self.page(document, lang))
+        elif out.suffix == ".csv" and self.table is not None:
+            write_whole(out, self.table(document))
+        elif out.suffix in self.pictures:
+            write_whole(out, self.pictures[out.suffix](document, lang))
         elif out.suffix == ".json":
             write_whole(out, json_text(document) + "\n")
         else:
@@ -115,11 +123,11 @@ def _require_writable(out: Path) -> None:
         raise StorageError(f"cannot write {out}: the folder {out.parent} is read-only", "name another place with -o")
 
 
-def write_whole(out: Path, text: str) -> None:
+def write_whole(out: Path, content: str | bytes) -> None:
     """The file whole or not at all: written beside its place, then moved there. Each process has its own beside."""
     beside = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
-        beside.write_text(text, encoding="utf-8")
+        beside.write_bytes(content if isinstance(content, bytes) else content.encode())
         beside.replace(out)
     finally:
         beside.unlink(missing_ok=True)

@@ -220,7 +220,7 @@ class _Block:
         pattern = self.tap.at("pattern", self.index, softmax(s, seen, sinks), places)
         mass = None if sinks is None else self.tap.at("sink_mass", self.index, sink_mass(s, seen, sinks), places)
         if self.tap.statistics is not None:
-            record = rows_of(pattern, seen, self.tap.statistics, self.positions, cache.positions, mass)
+            record = rows_of(pattern, seen, self.tap.statistics, self.positions, cache.positions, mass, s)
             self.tap.records.append(record)
         return pattern
 

@@ -6,6 +6,7 @@ asked for, and lets the rest pass. Engines do not know who watches.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
@@ -16,8 +17,7 @@ from whybox.errors import NonFiniteError, SiteError
 from whybox.parts.mask import visible
 from whybox.sites import exists_in, require_layer, require_site
 from whybox.spec import Spec
-from whybox.statistics import attention as statistics
-from whybox.statistics import rows as recorded
+from whybox.statistics.head_table import HeadTable
 from whybox.statistics.rows import AttentionRows, AttentionWish
 from whybox.text.prompt import Prompt
 
@@ -94,6 +94,13 @@ class Trace:
         kept = ", ".join(dict.fromkeys(name for name, _ in self.sites)) or "no sites"
         return f"<Trace of {len(self.ids)} tokens: {kept}>"
 
+    def _repr_html_(self) -> str:
+        """In a notebook: what was run and kept, the most probable next tokens, and the heads where they are known."""
+        told = [f"<p><code>{escape(repr(self))}</code> {escape(self.engine)} · {escape(self.precision)}</p>"]
+        told += [f"<div><code>{escape(label)}</code> {probability:.3g}</div>" for label, probability in self.next(5)]
+        known = self.statistics is not None or any(name == "pattern" for name, _ in self.sites)
+        return "".join(told) + (self.heads()._repr_html_() if known else "")
+
     def __getitem__(self, key: str | Key) -> Array:
         name, layer = located(key, self.spec)
         if (name, layer) not in self.sites:
@@ -148,57 +155,17 @@ class Trace:
             raise SiteError("attention statistics were not kept in this run", "run again with statistics=True")
         return self.statistics
 
-    def heads(self) -> "HeadTable":
-        """One row per head, layer by layer: entropy, sink, previous, self, local, distance.
+    def heads(self) -> HeadTable:
+        """One row per head, layer by layer: the columns of `whybox.statistics.head_table`.
 
         Needs a run with statistics=True, or with see=["pattern"]: then layers that were not kept are left out.
         """
         layers = [layer for layer in range(len(self.spec.layers)) if ("pattern", layer) in self.sites]
         if not layers and self.statistics is not None:
-            return HeadTable.of_rows(enumerate(self.statistics))
+            return HeadTable.of(enumerate(self.statistics))
         if not layers:
             self["pattern", 0]
-        return HeadTable.of((layer, self["pattern", layer], self.visible(layer)) for layer in layers)
-
-
-@dataclass(frozen=True)
-class HeadTable(Mapping[str, Sequence[float | None]]):
-    """Columns of equal length, one entry per head; `pandas.DataFrame(table)` takes it as it is. Undefined is None."""
-
-    columns: Mapping[str, Sequence[float | None]]
-
-    @classmethod
-    def of(cls, layers: Iterable[tuple[int, Array, Array]]) -> "HeadTable":
-        """The table of some layers, each with its pattern [h q k] and the keys that its queries can see [q k]."""
-        return cls._of((layer, statistics.summary(pattern, seen)) for layer, pattern, seen in layers)
-
-    @classmethod
-    def of_rows(cls, layers: Iterable[tuple[int, AttentionRows]]) -> "HeadTable":
-        """The same from the statistics that were kept of them."""
-        return cls._of((layer, recorded.summary(rows)) for layer, rows in layers)
-
-    @classmethod
-    def _of(cls, layers: Iterable[tuple[int, Mapping[str, Sequence[float | None]]]]) -> "HeadTable":
-        columns: dict[str, list[float | None]] = {}
-        for layer, found in layers:
-            heads = list(range(len(found["entropy"])))
-            table: dict[str, Sequence[float | None]] = {"layer": [layer] * len(heads), "head": heads, **found}
-            for name, values in table.items():
-                columns.setdefault(name, []).extend(values)
-        return cls(columns)
-
-    def __getitem__(self, column: str) -> Sequence[float | None]:
-        return self.columns[column]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.columns)
-
-    def __len__(self) -> int:
-        return len(self.columns)
-
-    def rows(self) -> list[dict[str, float | None]]:
-        """One mapping per head."""
-        return [dict(zip(self.columns, row, strict=True)) for row in zip(*self.columns.values(), strict=True)]
+        return HeadTable.of_patterns((layer, self["pattern", layer], self.visible(layer)) for layer in layers)
 
 
 def log_softmax(logits: Array) -> Array:

@@ -41,7 +41,7 @@ def next_token(model: Model, prompt: Prompt, wanted: Wanted) -> NextDocument:
         seed=wanted.decoding.seed,
         text=prompt.text,
         tokens=token_rows(prompt),
-        next=_candidates(model, log_probs, wanted.top),
+        next=candidates(model, log_probs, wanted.top),
         generated=_generated(model, prompt, wanted),
         stages=stages,
         notes=(*model.spec.notes, *(str(warning) for warning in prompt.warnings)),
@@ -56,7 +56,8 @@ def token_rows(prompt: Prompt) -> tuple[TokenRow, ...]:
     )
 
 
-def _candidates(model: Model, log_probs: np.ndarray, top: int) -> tuple[Candidate, ...]:
+def candidates(model: Model, log_probs: np.ndarray, top: int) -> tuple[Candidate, ...]:
+    """The `top` most probable next tokens."""
     best = np.argsort(-log_probs, kind="stable")[:top]
     return tuple(
         Candidate(

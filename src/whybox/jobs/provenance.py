@@ -1,5 +1,10 @@
 """Who computed it: the model's part of every document."""
 
+import platform
+
+import numpy as np
+
+import whybox
 from whybox.model import Model
 from whybox.report.document import ModelInfo
 
@@ -14,3 +19,8 @@ def model_info(model: Model) -> ModelInfo:
         precision=model.engine.precision,
         kernel=model.engine.kernel,
     )
+
+
+def versions() -> dict[str, str]:
+    """What computed it."""
+    return {"whybox": whybox.__version__, "numpy": np.__version__, "python": platform.python_version()}

@@ -1,13 +1,11 @@
 """A study as the machine document of `why`. Nothing is computed here that a study does not know."""
 
-import platform
 from collections.abc import Iterator
 from dataclasses import dataclass
 from string import ascii_uppercase
 
 import numpy as np
 
-import whybox
 from whybox.cause.decision import NOT_OWN, Reading
 from whybox.cause.effects import Effect, SegmentEffects, Unknown
 from whybox.cause.spans import Stretch
@@ -15,7 +13,7 @@ from whybox.cause.study import GENERATED, Study
 from whybox.cause.trials import Trial
 from whybox.items.case import Case
 from whybox.jobs.observed import checks
-from whybox.jobs.provenance import model_info
+from whybox.jobs.provenance import model_info, versions
 from whybox.jobs.regression import regression_test, source_of
 from whybox.jobs.regression_suite import finding_of, regression_suite
 from whybox.jobs.views import HeatMap, Views, evidence_share
@@ -309,7 +307,7 @@ def _provenance(study: Study, views: Views, facts: Facts, told: Told) -> d.Prove
         command=told.command,
         effort=told.effort,
         runs=study.bench.made.runs,
-        versions={"whybox": whybox.__version__, "numpy": np.__version__, "python": platform.python_version()},
+        versions=versions(),
         notes=tuple(_notes(study, views, facts, told)),
     )
 

@@ -38,16 +38,30 @@ class Budget:
     def lift(self, name: str) -> tuple[Float[np.ndarray, "_"], ...]:
         """(B / (1 − sink)) ÷ (len(s) / (n_q − 1)) [h], for each layer: 1 is what a segment's length would give it.
 
-        sink: first key + sink mass. Where the sink takes all, the lift is 0.
+        sink: first key + sink mass. Where the sink takes all, the lift is 0; so it is for a segment without tokens.
         """
         length = self.lengths[self.names.index(name)]
+        if not length:
+            return tuple(np.zeros(len(shares)) for shares in self.shares)
         layers = zip(self.per_head(name), self.drained, self.visible, strict=True)
         return tuple(_lift(share, drained, length / max(seen - 1, 1)) for share, drained, seen in layers)
 
     def mean_lift(self, name: str) -> float | None:
-        """Mean lift over the heads whose sink share in this row is at most .3; None when there is none."""
+        """Mean lift over the heads whose sink share in this row is at most .3.
+
+        None when there is no such head, and for a segment without tokens.
+        """
+        if not self.lengths[self.names.index(name)]:
+            return None
         reading = np.concatenate(self.drained) <= SINK_LIMIT
         return float(np.concatenate(self.lift(name))[reading].mean()) if reading.any() else None
+
+    def lift_by_layer(self, name: str) -> list[float | None]:
+        """The same for the heads of each layer."""
+        empty = not self.lengths[self.names.index(name)]
+        read = [drained <= SINK_LIMIT for drained in self.drained]
+        layers = zip(self.lift(name), read, strict=True)
+        return [None if empty or not kept.any() else float(lift[kept].mean()) for lift, kept in layers]
 
 
 def budget(

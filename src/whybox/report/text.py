@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from whybox.report import sentences
-from whybox.report.document import Lang, NextDocument, SegmentRow, Stage, TokenRow, Tried, WhyDocument
+from whybox.report.document import Document, Lang, NextDocument, SegmentRow, Stage, TokenRow, Tried, WhyDocument
 from whybox.report.numbers import number, percent
 from whybox.report.visible import calm, one_line, shortened, visible
 from whybox.report.words import WORDS, say
@@ -27,16 +27,16 @@ STYLES = {"helps": "blue", "hurts": "yellow", "floor": "dim", "undefined": "dim"
 
 def render_next(document: NextDocument, console: Console, lang: Lang) -> None:
     """Tokens with ids and parts of characters, the next-token table with bars, the text written on, the stages."""
-    console.print(_model_line(document))
-    _heading(console, say("next.tokens", lang))
+    console.print(model_line(document))
+    heading(console, say("next.tokens", lang))
     console.print(_token_table(document.tokens, console, lang))
-    _heading(console, say("next.title", lang))
+    heading(console, say("next.title", lang))
     console.print(_next_table(document, console, lang))
     if document.generated is not None:
-        _heading(console, say("next.written", lang))
+        heading(console, say("next.written", lang))
         console.print(Text(calm(document.generated.text)))
     if document.stages:
-        _heading(console, say("next.stages", lang))
+        heading(console, say("next.stages", lang))
         _stages(document.stages, console, lang)
     for note in document.notes:
         console.print(Text(calm(note), style="dim"))
@@ -44,9 +44,9 @@ def render_next(document: NextDocument, console: Console, lang: Lang) -> None:
 
 def render_why(document: WhyDocument, console: Console, lang: Lang, path: str = "") -> None:
     """Verdict, evidence, lens as a sparkline, what was run, next step, and the path of the page."""
-    console.print(_model_line(document))
+    console.print(model_line(document))
     _verdict(document, console, lang)
-    _heading(console, sentences.evidence_finding(document, lang))
+    heading(console, sentences.evidence_finding(document, lang))
     console.print(_evidence_table(document, console, lang))
     console.print(Text(sentences.floor(document.metric, lang), style="dim"))
     _lens(document, console, lang)
@@ -54,12 +54,12 @@ def render_why(document: WhyDocument, console: Console, lang: Lang, path: str = 
         console.print()
         console.print(Text(one_line(sentences.agreement(document, lang))))
     flipping = sum(1 for tried in document.tried if tried.flips)
-    _heading(console, say("tried.summary", lang, n=len(document.tried), k=flipping))
+    heading(console, say("tried.summary", lang, n=len(document.tried), k=flipping))
     console.print(_tried_table(document.tried[:MOST_TRIED], document, console, lang))
     if len(document.tried) > MOST_TRIED:
         console.print(Text(say("tried.more", lang, n=len(document.tried) - MOST_TRIED), style="dim"))
     if document.verdict.next_step:
-        _heading(console, say("verdict.next", lang))
+        heading(console, say("verdict.next", lang))
         console.print(Text(calm(document.verdict.next_step)))
     if path:
         console.print(Text(say("text.report", lang, path=visible(path)), style="bold"))
@@ -79,25 +79,27 @@ def bar(share: float, width: int) -> str:
     return (BAR * (eighths // 8) + EIGHTHS[eighths % 8]).rstrip()
 
 
-def _model_line(document: NextDocument | WhyDocument) -> Text:
+def model_line(document: Document) -> Text:
+    """Which model computed what follows, and how."""
     model = document.model
     parts = (model.name, model.engine, model.precision, model.digest[:12])
     return Text(" · ".join(map(visible, parts)), style="dim")
 
 
-def _heading(console: Console, text: str) -> None:
+def heading(console: Console, text: str) -> None:
+    """A line in bold, behind an empty one."""
     console.print()
     console.print(Text(calm(text), style="bold"))
 
 
-def _table(console: Console) -> Table:
+def plain_table(console: Console) -> Table:
     """Rules on a terminal, bare columns when piped."""
     lines = box.SIMPLE_HEAD if console.is_terminal else None
     return Table(box=lines, pad_edge=False, show_edge=False, header_style="dim", padding=(0, 2, 0, 0))
 
 
 def _token_table(tokens: tuple[TokenRow, ...], console: Console, lang: Lang) -> Table:
-    table = _table(console)
+    table = plain_table(console)
     table.add_column("#", justify="right")
     table.add_column(say("column.id", lang), justify="right")
     table.add_column(say("column.text", lang), overflow="fold")
@@ -119,7 +121,7 @@ def _token_cells(token: TokenRow, lang: Lang) -> tuple[Text, Text, Text]:
 
 
 def _next_table(document: NextDocument, console: Console, lang: Lang) -> Table:
-    table = _table(console)
+    table = plain_table(console)
     for name, side in (("token", "left"), ("probability", "right"), ("logprob", "right")):
         table.add_column(say(f"next.{name}", lang), justify="right" if side == "right" else "left", overflow="fold")
     table.add_column("", width=30, no_wrap=True)
@@ -151,7 +153,7 @@ def _stage(place: int, stage: Stage, console: Console, lang: Lang) -> None:
 
 
 def _layer_table(stages: list[Stage], console: Console, lang: Lang) -> Table:
-    table = _table(console)
+    table = plain_table(console)
     table.add_column(say("column.layer", lang), justify="right")
     for name in stages[0].numbers:
         table.add_column(_spoken(name, lang), justify="right")
@@ -173,7 +175,7 @@ def _counted(value: float) -> str:
 def _verdict(document: WhyDocument, console: Console, lang: Lang) -> None:
     verdict, metric = document.verdict, document.metric
     cause = verdict.causes[0]
-    _heading(console, sentences.headline(document, lang))
+    heading(console, sentences.headline(document, lang))
     code = cause.code + (f" · {cause.detail}" if cause.detail else "")
     console.print(Text(f"{code} · {sentences.scope(verdict, lang)}", style="cyan"))
     if cause.after is not None:
@@ -191,7 +193,7 @@ def _verdict(document: WhyDocument, console: Console, lang: Lang) -> None:
 
 
 def _evidence_table(document: WhyDocument, console: Console, lang: Lang) -> Table:
-    table = _table(console)
+    table = plain_table(console)
     letters = {segment.name: segment.letter for segment in document.prompt.segments}
     unit = f", {one_line(document.metric.unit)}"
     table.add_column("")
@@ -214,7 +216,7 @@ def _evidence_cells(row: SegmentRow, lang: Lang) -> tuple[str, Text, str, str]:
 
 def _lens(document: WhyDocument, console: Console, lang: Lang) -> None:
     known = [row.ld for row in document.lens if row.ld is not None]
-    _heading(console, sentences.lens_finding(document, lang))
+    heading(console, sentences.lens_finding(document, lang))
     if known:
         ends = f"{number(known[0])} … {number(known[-1])} {document.metric.unit}"
         console.print(Text.assemble((sparkline(known), "cyan"), f"  {ends}"))
@@ -224,7 +226,7 @@ def _lens(document: WhyDocument, console: Console, lang: Lang) -> None:
 
 
 def _tried_table(tried: tuple[Tried, ...], document: WhyDocument, console: Console, lang: Lang) -> Table:
-    table = _table(console)
+    table = plain_table(console)
     table.add_column(say("tried.what", lang), overflow="fold", ratio=3)
     table.add_column(say("tried.column", lang, unit=document.metric.unit), justify="right", no_wrap=True)
     table.add_column(say("tried.flips", lang))

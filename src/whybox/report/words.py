@@ -4,8 +4,9 @@ A sentence claims what was measured: "changed", "did not change beyond the floor
 """
 
 from whybox.report.document import Lang
+from whybox.report.picture_words import PICTURES
 
-WORDS: dict[str, tuple[str, str]] = {
+WORDS: dict[str, tuple[str, str]] = PICTURES | {
     # frame of a page
     "page.why": ("why · {case}", "归因 · {case}"),
     "page.theme": ("Theme", "主题"),

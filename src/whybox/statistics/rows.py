@@ -5,7 +5,7 @@ pattern in the slow and obvious way; an engine that never holds a pattern makes 
 Definitions are those of `whybox.statistics.attention`; positions are absolute, so that a run may begin anywhere.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from jaxtyping import Bool, Float, Int, Shaped
 from numpy.ma import MaskedArray
 
 from whybox.statistics.attention import JUDGED_FROM, SHORT
+from whybox.statistics.marks import Mark, marked
 
 WINDOWS = (4, 16, 64)  # local mass: how far back, in tokens
 STRIPE_WEIGHT = 0.1  # a key that later queries give this much …
@@ -33,11 +34,16 @@ class Segment(NamedTuple):
 
 @dataclass(frozen=True)
 class AttentionWish:
-    """What to keep: shares of these segments, this many heaviest keys a row, a map in blocks of this many tokens."""
+    """What to keep: shares of these segments, this many heaviest keys a row, a map in blocks of this many tokens.
+
+    marks: named sets of pairs whose weight is added up. scores: whether the size of the visible scores is kept.
+    """
 
     segments: tuple[Segment, ...] = ()
     top: int = 8
     block: int = 64
+    marks: tuple[tuple[str, Mark], ...] = ()
+    scores: bool = False
 
     @classmethod
     def of_length(cls, tokens: int, segments: Sequence[Segment] = (), top: int = 8) -> "AttentionWish":
@@ -47,15 +53,17 @@ class AttentionWish:
 
     def numbers(self, tokens: int) -> int:
         """How many are kept for every head and query: sums, windows, heaviest keys, shares, columns, the map."""
-        return 6 + len(WINDOWS) + 2 * self.top + len(self.segments) + 2 + -(-tokens // self.block**2)
+        sums = 6 + len(WINDOWS) + len(self.segments) + len(self.marks) + 2 * self.scores
+        return sums + 2 * self.top + 2 + -(-tokens // self.block**2)
 
 
 @dataclass(frozen=True, eq=False)
 class AttentionRows:
     """One layer. Rows that see nothing are undefined: `seen` is 0 there, and so is everything else.
 
-    Axes beside the alphabet's: s segment · w window of WINDOWS · t rank · Q, K blocks of the map, where block i holds
-    positions i · block … and Q begins at the block of the first query. Weights are probabilities, entropy is in nats.
+    Axes beside the alphabet's: s segment · m mark · n sum of scores · w window of WINDOWS · t rank · Q, K blocks of the
+    map, where block i holds positions i · block … and Q begins at the block of the first query. Weights are
+    probabilities, entropy is in nats.
     """
 
     wish: AttentionWish
@@ -67,6 +75,8 @@ class AttentionRows:
     sink: Float[np.ndarray, "h q"]  # weight on position 0
     sink_mass: Float[np.ndarray, "h q"]  # weight on the learned sink, which is no key; 0 where there is none
     shares: Float[np.ndarray, "h q s"]
+    marked: Float[np.ndarray, "h q m"]
+    scores: Float[np.ndarray, "h q n"]  # Σ score and Σ score² over visible keys, where they were asked for
     previous: Float[np.ndarray, "h q"]
     own: Float[np.ndarray, "h q"]
     local: Float[np.ndarray, "h q w"]
@@ -86,6 +96,12 @@ class AttentionRows:
     def defined(self) -> Bool[np.ndarray, "q"]:
         """Rows that see anything."""
         return np.asarray(self.seen > 0)
+
+    @property
+    def judged(self) -> Bool[np.ndarray, "q"]:
+        """Rows over which a head is judged: from the 9th on (short texts: from the 2nd on), and seeing something."""
+        first = JUDGED_FROM if len(self.query_pos) >= SHORT else 1
+        return self.defined & (self.query_pos >= first)
 
     @property
     def entropy_norm(self) -> Shaped[MaskedArray, "h q"]:
@@ -110,6 +126,14 @@ class AttentionRows:
         return _kept(self.stripes / np.maximum(later, 1), later > 0)
 
     @property
+    def score_sd(self) -> Float[np.ndarray, "h"] | None:
+        """Standard deviation of all visible scores of a head; None where they were not asked for."""
+        if not self.scores.shape[-1] or not self.seen.sum():
+            return None
+        mean, square = np.moveaxis(self.scores.sum(axis=1) / self.seen.sum(), -1, 0)
+        return np.sqrt(np.maximum(square - mean**2, 0))
+
+    @property
     def map(self) -> Float[np.ndarray, "h Q K"]:
         """Mean weight that the defined rows of a query block give to a key block; rows sum to 1 − sink mass."""
         places = self.query_pos[self.defined] // self.wish.block - self.query_pos[0] // self.wish.block
@@ -124,8 +148,12 @@ def from_pattern(
     query_pos: Int[np.ndarray, "q"] | None = None,
     key_pos: Int[np.ndarray, "k"] | None = None,
     sink_mass: Float[np.ndarray, "h q"] | None = None,
+    scores: Float[np.ndarray, "h q k"] | None = None,
 ) -> AttentionRows:
-    """The record of a full pattern, in float64. Queries and keys stand at 0, 1, … unless told; queries ascend."""
+    """The record of a full pattern, in float64. Queries and keys stand at 0, 1, … unless told; queries ascend.
+
+    scores: what the pattern was made of, where the wish asks for their size; scores that were cut count as hidden.
+    """
     queries = np.arange(len(visible)) if query_pos is None else query_pos
     keys = np.arange(visible.shape[1]) if key_pos is None else key_pos
     a = np.where(visible, pattern, 0).astype(np.float64)
@@ -142,6 +170,8 @@ def from_pattern(
         sink=_mass(a, keys == 0),
         sink_mass=np.zeros(a.shape[:2]) if sink_mass is None else sink_mass.astype(np.float64),
         shares=_stacked([_mass(a, (keys >= s.start) & (keys < s.end)) for s in wish.segments], a),
+        marked=_stacked([_mass(a, marked(mark, queries, keys)) for _, mark in wish.marks], a),
+        scores=_stacked(_score_sums(scores, visible) if wish.scores and scores is not None else [], a),
         previous=_mass(a, back == 1),
         own=_mass(a, back == 0),
         local=_stacked([_mass(a, (back >= 0) & (back <= window)) for window in WINDOWS], a),
@@ -161,14 +191,15 @@ def rows_of(
     query_pos: Int[np.ndarray, "q"],
     key_pos: Int[np.ndarray, "k"],
     sink_mass: Float[np.ndarray, "h q"] | None = None,
+    scores: Float[np.ndarray, "h q k"] | None = None,
 ) -> AttentionRows:
     """`from_pattern`, a few rows at a time: what it reckons in float64 stays small beside the pattern."""
     parts = [slice(start, start + ROWS_AT_ONCE) for start in range(0, len(query_pos), ROWS_AT_ONCE)]
-    masses = [None if sink_mass is None else sink_mass[:, part] for part in parts]
+    beside = [[None if x is None else x[:, part] for x in (sink_mass, scores)] for part in parts]
     return joined(
         [
-            from_pattern(pattern[:, part], visible[part], wish, query_pos[part], key_pos, mass)
-            for part, mass in zip(parts, masses, strict=True)
+            from_pattern(pattern[:, part], visible[part], wish, query_pos[part], key_pos, *more)
+            for part, more in zip(parts, beside, strict=True)
         ]
     )
 
@@ -227,26 +258,10 @@ class Joining:
 
 BY_ROW = ("query_pos", "seen")
 BY_HEAD_AND_ROW = (
-    "entropy", "sink", "sink_mass", "shares", "previous", "own", "local", "distance", "top_keys", "top_weights",
+    "entropy", "sink", "sink_mass", "shares", "marked", "scores", "previous", "own", "local", "distance", "top_keys",
+    "top_weights",
 )  # fmt: skip
 BY_KEY = ("askers", "received", "stripes")
-
-
-def summary(rows: AttentionRows) -> Mapping[str, list[float | None]]:
-    """Per head the mean over judged rows of every statistic; the columns of `statistics.attention.summary`."""
-    first = JUDGED_FROM if len(rows.query_pos) >= SHORT else 1
-    judged = rows.defined & (rows.query_pos >= first)
-    after_first = rows.defined & (rows.query_pos >= 1)
-    by_row = {
-        "entropy": rows.entropy,
-        "entropy_norm": rows.entropy_norm,
-        "effective_keys": rows.effective_keys,
-        "previous": rows.previous,
-        "self": rows.own,
-        **dict(zip(("local", "local16", "local64"), np.moveaxis(rows.local, -1, 0), strict=True)),
-        "distance": rows.distance,
-    }
-    return {"sink": _means(rows.sink, after_first), **{name: _means(v, judged) for name, v in by_row.items()}}
 
 
 def _entropy(a: Float[np.ndarray, "h q k"]) -> Float[np.ndarray, "h q"]:
@@ -256,6 +271,11 @@ def _entropy(a: Float[np.ndarray, "h q k"]) -> Float[np.ndarray, "h q"]:
 
 def _mass(a: Float[np.ndarray, "h q k"], chosen: Bool[np.ndarray, "*q k"]) -> Float[np.ndarray, "h q"]:
     return np.asarray(np.where(chosen, a, 0).sum(axis=-1))
+
+
+def _score_sums(scores: Float[np.ndarray, "h q k"], visible: Bool[np.ndarray, "q k"]) -> list[Float[np.ndarray, "h q"]]:
+    s = np.where(visible & np.isfinite(scores), scores, 0).astype(np.float64)
+    return [s.sum(axis=-1), np.square(s).sum(axis=-1)]
 
 
 def _stacked(columns: Sequence[Float[np.ndarray, "h q"]], a: Float[np.ndarray, "h q k"]) -> Float[np.ndarray, "h q s"]:
@@ -316,11 +336,3 @@ def _one_map(parts: Sequence[tuple[int, Float[np.ndarray, "h _Q _K"]]]) -> Float
 
 def _kept(values: Float[np.ndarray, "h n"], kept: Bool[np.ndarray, "n"]) -> Shaped[MaskedArray, "h n"]:
     return np.ma.masked_array(values, np.broadcast_to(~kept, values.shape))
-
-
-def _means(values: Shaped[np.ndarray, "h q"], kept: Bool[np.ndarray, "q"]) -> list[float | None]:
-    hidden = np.ma.getmaskarray(values) | ~kept
-    means = np.ma.masked_array(np.ma.getdata(values), hidden, dtype=np.float64).mean(axis=-1)
-    means = np.ma.atleast_1d(means)
-    gone = np.ma.getmaskarray(means)
-    return [None if lost else float(mean) for mean, lost in zip(means.data, gone, strict=True)]

@@ -15,7 +15,7 @@ class MaskAfterSoftmax(ReferenceEngine):
     """The softmax sees the future, then the future's weights are zeroed: pattern = softmax(s) ⊙ visible."""
 
     def _pass(self, ids: Array, tap: Tap, cache: Cache, tail: int | None) -> Trace:
-        return super()._pass(ids, _MaskingTap(tap.spec, tap.see, tap.edits, tap.strict), cache, tail)
+        return super()._pass(ids, _MaskingTap(tap.spec, tap.see, tap.edits, tap.strict, tap.statistics), cache, tail)
 
 
 @dataclass

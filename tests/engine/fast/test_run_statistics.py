@@ -10,12 +10,21 @@ from tests.engine.fast.test_tiled import assert_same_record
 from tests.engine.random_models import IDS
 from whybox.engine.edit import Edit, boost, cut, scale, zero
 from whybox.engine.fast import Kernel, Precision
-from whybox.engine.trace import HeadTable, Trace
+from whybox.engine.trace import Trace
 from whybox.errors import CapacityError, SiteError, UsageError
+from whybox.statistics.head_table import HeadTable
+from whybox.statistics.marks import Duplicate, Induction
 from whybox.statistics.rows import AttentionWish, Segment
 
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
-WISH = AttentionWish((Segment("a", 0, 5), Segment("b", 5, 12)), top=3, block=4)
+REPEATING = np.array([1, 2, 1, 2, 3, 1, 1, 2, 3, 4, 3, 1])
+WISH = AttentionWish(
+    (Segment("a", 0, 5), Segment("b", 5, 12)),
+    top=3,
+    block=4,
+    marks=(Duplicate(REPEATING), Induction(REPEATING)),
+    scores=True,
+)
 
 
 def assert_same_records(mine: Trace, theirs: Trace, atol: float = 1e-10) -> None:

@@ -18,7 +18,9 @@ from whybox.parts.mask import visible
 from whybox.parts.position import alibi_slopes
 from whybox.parts.softmax import sink_mass
 from whybox.spec import Attention
-from whybox.statistics.rows import AttentionRows, AttentionWish, Segment, from_pattern, joined, summary
+from whybox.statistics.head_table import summary
+from whybox.statistics.marks import Behind, Duplicate, Induction, Keys
+from whybox.statistics.rows import AttentionRows, AttentionWish, Segment, from_pattern, joined
 
 CPU = torch.device("cpu")
 PLAIN = Attention(heads=6, kv_heads=2, head_width=5, scale=0.7)
@@ -34,7 +36,15 @@ SETTINGS = {
     "all at once": replace(PLAIN, scale=3.0, cap=2.0, alibi=tuple(float(s) for s in alibi_slopes(6)), window=70),
 }
 SEGMENTS = Segment("a", 0, 3), Segment("b", 3, 131), Segment("c", 140, 1000), Segment("overlapping", 0, 128)
-WISH = AttentionWish(SEGMENTS, top=8, block=64)
+REPEATING = np.arange(40_000) % 7
+MARKS = (
+    ("previous", Behind(1)),
+    ("next", Behind(-1)),
+    ("copies", Duplicate(REPEATING)),
+    ("after copies", Induction(REPEATING)),
+    ("some", Keys(frozenset({0, 3, 64, 130}))),
+)
+WISH = AttentionWish(SEGMENTS, top=8, block=64, marks=MARKS, scores=True)
 
 Drawn = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -66,15 +76,17 @@ def plain(
     found = attention(query, key, value, places.query, places.key, spec, sinks)
     seen = visible(places.query, places.key, spec.window)
     mass = None if sinks is None else sink_mass(found.scores, seen, sinks.astype(np.float64))
-    return found.head_out, from_pattern(found.pattern, seen, wish, places.query, places.key, mass), found.pattern
+    record = from_pattern(found.pattern, seen, wish, places.query, places.key, mass, found.scores)
+    return found.head_out, record, found.pattern
 
 
 def assert_same_record(found: AttentionRows, expected: AttentionRows, atol: float = 1e-5) -> None:
     """Weights and nats to `atol`, sums over rows in proportion; a distance also to what its tile's width costs."""
     for name in ("query_pos", "key_pos", "seen", "askers"):
         assert vars(found)[name].tolist() == vars(expected)[name].tolist(), name
-    for name in ("entropy", "sink", "sink_mass", "shares", "previous", "own", "local", "top_weights"):
+    for name in ("entropy", "sink", "sink_mass", "shares", "previous", "own", "local", "top_weights", "marked"):
         np.testing.assert_allclose(vars(found)[name], vars(expected)[name], rtol=0, atol=atol, err_msg=name)
+    np.testing.assert_allclose(found.scores, expected.scores, rtol=20 * atol, atol=200 * atol, err_msg="scores")
     np.testing.assert_allclose(found.distance, expected.distance, rtol=atol, atol=5 * atol, err_msg="distance")
     for name in ("received", "map_total"):
         np.testing.assert_allclose(vars(found)[name], vars(expected)[name], rtol=atol, atol=atol, err_msg=name)
@@ -255,7 +267,9 @@ def test_a_sink_far_above_the_scores_takes_everything() -> None:
     places = Places(np.arange(80), np.arange(80))
     x = drawn(1, PLAIN, 80, 80)
     sinks = np.array([300, -300, 0, 20, 5, 90], np.float32)
-    (out, record), (expected, expected_record, _) = tiles_of(x, places, PLAIN, sinks), plain(x, places, PLAIN, sinks)
+    wish = replace(WISH, scores=False)  # scores are counted from the peak down: beside a sink of 300 they lose digits
+    out, record = tiles_of(x, places, PLAIN, sinks, wish)
+    expected, expected_record, _ = plain(x, places, PLAIN, sinks, wish)
     np.testing.assert_allclose(out, expected, rtol=0, atol=1e-5)
     assert_same_record(record, expected_record)
     assert record.sink_mass[0].min() == 1

@@ -6,6 +6,7 @@ Every site passes through the tap. Where nobody watches scores or pattern, a fus
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import rms_norm
@@ -25,6 +26,7 @@ from whybox.spec import Attention, Layout, Mlp, Moe, QkNorm, Rope
 from whybox.statistics.rows import AttentionRows, AttentionWish, rows_of
 
 SCORE_SITES = ("scores", "pattern", "sink_mass")
+Array = np.ndarray
 Turns = Callable[[Rope], Turn]
 Held = dict[int, Tensor]  # expert → its hidden rows
 Chosen = dict[int, tuple[Tensor, ...]]  # expert → the rows that chose it
@@ -177,7 +179,8 @@ class Block:
             mass = self.at("sink_mass", mass)
         if self.tap.statistics is not None:
             places = self._places_with_keys(sight)
-            self.tap.records[self.index] = _rows_of(pattern, mass, self.tap.statistics, sight, places)
+            scores = s[0].cpu().numpy() if self.tap.statistics.scores else None
+            self.tap.records[self.index] = _rows_of((pattern, mass, scores), self.tap.statistics, sight, places)
         return pattern
 
     def _places_with_keys(self, sight: Sight) -> Places:
@@ -267,11 +270,14 @@ def route(router: Tensor, active: int, normalise: bool) -> Tensor:
     return kept / kept.sum(dim=-1, keepdim=True) if normalise else kept
 
 
-def _rows_of(pattern: Tensor, mass: Tensor | None, wish: AttentionWish, sight: Sight, places: Places) -> AttentionRows:
-    """The record of a pattern that is there: of a batch of one."""
+def _rows_of(
+    found: tuple[Tensor, Tensor | None, Array | None], wish: AttentionWish, sight: Sight, places: Places
+) -> AttentionRows:
+    """The record of a pattern that is there, with its sink mass and scores: of a batch of one."""
+    pattern, mass, scores = found
     masses = None if mass is None else mass[0].cpu().numpy()
     seen = _shown(sight)[0].cpu().numpy()
-    return rows_of(pattern[0].cpu().numpy(), seen, wish, places.query[0], places.key[0], masses)
+    return rows_of(pattern[0].cpu().numpy(), seen, wish, places.query[0], places.key[0], masses, scores)
 
 
 def _shown(sight: Sight) -> Tensor:

@@ -14,6 +14,7 @@ from torch.nn import functional
 
 from whybox.engine.fast.tiled import CHUNK, NOWHERE, Places, Step, Tile, sight, whole_chunks
 from whybox.errors import UsageError
+from whybox.statistics.marks import Keys, chosen, marked
 from whybox.statistics.rows import STRIPE_AFTER, STRIPE_WEIGHT, WINDOWS, AttentionRows, AttentionWish, loud_from
 
 LOUDEST = int(1 / STRIPE_WEIGHT)  # no more keys of a row can weigh enough for a stripe: they are among the heaviest
@@ -122,6 +123,8 @@ class Collector:
         self._near = zeros(heads, rows, 2 + len(WINDOWS))
         self._shares = zeros(heads, rows, len(survey.wish.segments))
         self._count = max(survey.wish.top, 1)
+        self._marked = zeros(heads, rows, len(survey.wish.marks))
+        self._scores = zeros(heads, rows, 3 if survey.wish.scores else 0)  # their sum, that of their squares, the peak
         self._top_weights = zeros(heads, rows, max(self._count, LOUDEST))
         self._top_columns = zeros(heads, rows, max(self._count, LOUDEST), dtype=torch.int64)
         self._received = zeros(heads, columns)
@@ -131,9 +134,11 @@ class Collector:
         scale = step.total.clamp(min=_SMALLEST).reciprocal_()
         self._sums(step, scale)
         self._shares_of(step, scale)
+        self._marks(step, scale)
         self._near_sums(step, scale)
         self._heaviest(step, scale)
         self._columns(step, scale)
+        self._score_sums(step)
         self._entropy(step, scale)
 
     def rows(self) -> AttentionRows:
@@ -152,6 +157,8 @@ class Collector:
             sink=sink,
             sink_mass=sink_mass,
             shares=self._shares.cpu().numpy(),
+            marked=self._marked.cpu().numpy(),
+            scores=self._in_nats(),
             own=near[..., 0],
             previous=near[..., 1],
             local=near[..., 2:],
@@ -196,6 +203,40 @@ class Collector:
             cut = torch.from_numpy(self._survey.cut[here] - first).to(scale.device)
             shares += by_chunk.index_select(1, cut).flatten(1) @ self._survey.belongs[here].flatten(0, 1)
         self._shares[step.heads, step.tile.rows] = shares.view(*scale.shape[:2], -1) * scale
+
+    def _marks(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
+        """Few pairs of a tile are marked: their weights are picked out, and added to their rows."""
+        query, key = self._survey.places.query[step.tile.rows], self._survey.columns[step.tile.keys]
+        flat = step.weights.flatten(1)
+        for number, (_, mark) in enumerate(self._survey.wish.marks):
+            if isinstance(mark, Keys):
+                column = _floats(chosen(mark.positions, key), scale.device, scale.dtype)
+                found = torch.mv(step.weights.flatten(0, 1), column).view(scale.shape[:2])
+            else:
+                row, place = np.nonzero(marked(mark, query, key, NOWHERE))
+                rows, places = (torch.from_numpy(x).to(scale.device) for x in (row, row * len(key) + place))
+                picked = flat.index_select(1, places)
+                found = picked.new_zeros(scale.shape[:2]).index_add_(1, rows, picked)
+            self._marked[step.heads, step.tile.rows, number] = found * scale[..., 0]
+
+    def _score_sums(self, step: Step) -> None:
+        """Σ s, Σ s² from the peak down, and the peak: bits. What is hidden weighs nothing, so that it may become 0."""
+        if not self._survey.wish.scores:
+            return
+        for columns, mask in step.tile.hidden:
+            step.scores[..., columns].masked_fill_(mask, 0)
+        sums = step.scores.sum(dim=-1), torch.linalg.vector_norm(step.scores, dim=-1).square_(), step.peak[..., 0]
+        self._scores[step.heads, step.tile.rows] = torch.stack(sums, dim=-1)
+
+    def _in_nats(self) -> Float[np.ndarray, "h q n"]:
+        """Σ s and Σ s² of the scores themselves: s = (bits + peak) · ln 2. Rows that see nothing have none."""
+        if not self._survey.wish.scores:
+            return self._scores.cpu().numpy()
+        below, square, peak = np.moveaxis(self._scores.cpu().numpy().astype(np.float64), -1, 0)
+        seen = _seen(self._survey.places, self._survey.window)
+        whole = square + 2 * peak * below + seen * peak**2
+        found = np.stack([(below + seen * peak) * NATS, whole * NATS**2], axis=-1)
+        return np.where((seen > 0)[:, None], found, 0)
 
     def _near_sums(self, step: Step, scale: Float[torch.Tensor, "h m 1"]) -> None:
         first, masks = self._survey.near_masks(step.tile)

@@ -59,7 +59,7 @@ class Tile:
 class Step:
     """One tile of some heads, as a watcher sees it. `scores` is the watcher's to overwrite.
 
-    scores: bits, from the row's peak down; weights = 2^scores, 0 where hidden; drained: the learned sink's weight, 0
+    scores: bits, from the row's `peak` down; weights = 2^scores, 0 where hidden; drained: the learned sink's weight, 0
     where there is none; total = Σ weights + drained. pattern = weights / total; a total of 0 is a row without weights.
     peaks: the largest score of each of its o chunks, not yet in bits; of the whole row where nobody watches.
     """
@@ -67,6 +67,7 @@ class Step:
     tile: Tile
     heads: slice
     scores: Float[torch.Tensor, "h m n"]
+    peak: Float[torch.Tensor, "h m 1"]
     weights: Float[torch.Tensor, "h m n"]
     drained: Float[torch.Tensor, "h m 1"]
     total: Float[torch.Tensor, "h m 1"]
@@ -259,7 +260,8 @@ class Workbench:
         torch.add(peak.neg(), scores, alpha=self.factor, out=scores)
         drained = torch.zeros_like(peak) if self.sinks is None else torch.exp2(self.sinks[heads] - peak)
         weights = torch.exp2(scores, out=_view(self.weights, scores.shape))
-        return Step(tile, heads, scores, weights, drained, drained + weights.sum(dim=-1, keepdim=True), peaks)
+        total = drained + weights.sum(dim=-1, keepdim=True)
+        return Step(tile, heads, scores, peak, weights, drained, total, peaks)
 
 
 _SMALLEST = torch.finfo(torch.float32).tiny

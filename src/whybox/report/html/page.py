@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from whybox import __version__
 from whybox.report import numbers, visible
@@ -24,9 +24,19 @@ from whybox.report.words import say
 
 MOST_BYTES = 8_000_000
 MOST_NODES = 3_000
-MOST_TABLE_NODES = 1_100
-SCRIPTS = ("theme.js", "copy.js", "tokens.js", "heatmap.js", "start.js")
-STYLES = ("base.css", "why.css")
+MOST_DATA = 0.86  # part of the bytes that data may take; the rest is for markup, style and script
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """The assets of a kind of page, in the order in which they stand in it, and the elements of its tables."""
+
+    scripts: tuple[str, ...]
+    styles: tuple[str, ...]
+    table_nodes: int = 1_100
+
+
+WHY = Bundle(("theme.js", "copy.js", "tokens.js", "paint.js", "heatmap.js", "start.js"), ("base.css", "why.css"))
 
 
 @dataclass(frozen=True)
@@ -60,7 +70,9 @@ def fitted(tables: list[Table], most_nodes: int) -> list[Table]:
     return [replace(table, most=max(4, len(table.shown) * most_nodes // total)) for table in tables]
 
 
-def page(template: str, lang: Lang, tables: list[Table], data: dict[str, Any], **values: Any) -> str:
+def page(
+    template: str, lang: Lang, tables: list[Table], data: dict[str, Any], bundle: Bundle = WHY, **values: Any
+) -> str:
     """The finished HTML of one template.
 
     tables: by name, for the figures and their copy buttons. data: what scripts read; `data["document"]` may be left
@@ -68,7 +80,7 @@ def page(template: str, lang: Lang, tables: list[Table], data: dict[str, Any], *
     """
     copies = {table.name: numbers.csv_text(table.columns, table.rows) for table in tables}
     payload = {"words": _script_words(lang), "tables": copies} | data
-    too_large = len(json.dumps(payload, ensure_ascii=False).encode()) > MOST_BYTES * 3 // 4
+    too_large = len(json.dumps(payload, ensure_ascii=False).encode()) > MOST_DATA * MOST_BYTES
     if too_large:
         payload = {**payload, "document": None, "tables": {}}
     return (
@@ -76,10 +88,10 @@ def page(template: str, lang: Lang, tables: list[Table], data: dict[str, Any], *
         .get_template(template)
         .render(
             lang=lang,
-            tables={table.name: table for table in fitted(tables, MOST_TABLE_NODES)},
-            policy=_policy(),
-            style=Markup(_style()),
-            script=Markup(_script()),
+            tables={table.name: table for table in fitted(tables, bundle.table_nodes)},
+            policy=_policy(bundle),
+            style=Markup(_style(bundle)),
+            script=Markup(_script(bundle)),
             data=script_json(payload),
             too_large=too_large,
             most_mb=MOST_BYTES // 1_000_000,
@@ -87,6 +99,12 @@ def page(template: str, lang: Lang, tables: list[Table], data: dict[str, Any], *
             **values,
         )
     )
+
+
+def framed(html: str, height: int = 860) -> str:
+    """A page as a part of another, such as a notebook: cut off from it, its scripts run in the frame alone."""
+    rights = 'sandbox="allow-scripts" allow="clipboard-write"'
+    return f'<iframe {rights} width="100%" height="{height}" style="border:0" srcdoc="{escape(html)}"></iframe>'
 
 
 def script_json(data: object) -> Markup:
@@ -123,21 +141,22 @@ def _asset(name: str) -> str:
 
 
 @cache
-def _style() -> str:
-    return "\n" + "".join(map(_asset, STYLES))
+def _style(bundle: Bundle) -> str:
+    return "\n" + "".join(map(_asset, bundle.styles))
 
 
 @cache
-def _script() -> str:
+def _script(bundle: Bundle) -> str:
     """The ES modules in one block: a page that loads nothing cannot import, so the import and export words go."""
-    joined = "\n".join(map(_asset, SCRIPTS))
+    joined = "\n".join(map(_asset, bundle.scripts))
     return "\n" + re.sub(r"^(import .*?;\n|export (default )?)", "", joined, flags=re.MULTILINE)
 
 
 @cache
-def _policy() -> str:
+def _policy(bundle: Bundle) -> str:
+    style, script = _hash(_style(bundle)), _hash(_script(bundle))
     return (
-        f"default-src 'none'; style-src '{_hash(_style())}'; script-src '{_hash(_script())}'; img-src data:; "
+        f"default-src 'none'; style-src '{style}'; script-src '{script}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 

@@ -1,6 +1,6 @@
 /** Copying: tables as CSV, the whole document as JSON, the command as text. */
 
-async function toClipboard(text) {
+export async function toClipboard(text) {
   try {
     await navigator.clipboard.writeText(text);
   } catch {

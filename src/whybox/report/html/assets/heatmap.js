@@ -1,20 +1,12 @@
 /**
  * An attention map on a canvas: rows are queries, columns are keys, segment strips on both sides.
- * The colours are read from the legend's swatches and the segment badges, so that map and legend cannot disagree.
+ * The colours are read from the legend's swatches and the segment badges.
  */
+
+import { between, hatch, percentText, rgb } from "./paint.js";
 
 const STRIP = 16;
 const GAP = 3;
-
-function rgb(element) {
-  return getComputedStyle(element).backgroundColor.match(/[\d.]+/g).slice(0, 3).map(Number);
-}
-
-function between(stops, t) {
-  const place = Math.min(Math.max(t, 0), 1) * (stops.length - 1);
-  const low = Math.min(Math.floor(place), stops.length - 2);
-  return stops[low].map((value, i) => Math.round(value + (place - low) * (stops[low + 1][i] - value)));
-}
 
 /** The values with the first key taken out and every row divided by what is left. */
 function withoutFirstKey(values) {
@@ -22,12 +14,6 @@ function withoutFirstKey(values) {
     const rest = row.slice(1).reduce((sum, value) => sum + (value ?? 0), 0);
     return row.map((value, k) => (k === 0 || value === null || rest === 0 ? null : value / rest));
   });
-}
-
-function percentText(value) {
-  const percent = 100 * value;
-  if (percent > 0 && percent < 0.1) return "< 0.1 %";
-  return `${percent.toPrecision(3).replace(/\.$/, "")} %`;
 }
 
 export class Heatmap {
@@ -106,28 +92,11 @@ export class Heatmap {
     const context = canvas.getContext("2d");
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     context.clearRect(0, 0, width, height);
-    this.hatch(context, inset, width, height - inset);
+    hatch(context, inset, 0, width - inset, height - inset);
     this.cells(context, inset, width - inset, height - inset);
     this.drawStrips(context, inset, width - inset, height - inset);
     this.cursor(context, inset, width - inset, height - inset);
     this.root.querySelector("[data-map-most]").textContent = percentText(this.most());
-  }
-
-  hatch(context, left, right, bottom) {
-    const style = getComputedStyle(document.querySelector(".hatch-line"));
-    context.save();
-    context.beginPath();
-    context.rect(left, 0, right - left, bottom);
-    context.clip();
-    context.globalAlpha = 0.35;
-    context.strokeStyle = style.stroke;
-    context.beginPath();
-    for (let x = left - bottom; x < right; x += 7) {
-      context.moveTo(x, bottom);
-      context.lineTo(x + bottom, 0);
-    }
-    context.stroke();
-    context.restore();
   }
 
   cells(context, left, width, height) {

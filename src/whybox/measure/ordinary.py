@@ -1,0 +1,79 @@
+"""The reference set of looking: 200 ordinary prompts that a model answers rightly, half English, half Chinese.
+
+Items of our generators (facts in one to three documents, and common facts without any) in a fixed order; kept are those
+whose right answer the model finds likelier than the wrong one.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from whybox.items.generate import LANGUAGES, CountTokens, Item, Language, generate
+from whybox.measure.diagnosis import CODES, Subject, diagnose, evidence_lift
+from whybox.measure.heads import heads_of
+from whybox.measure.looking import look_at
+from whybox.measure.probe import Probed
+from whybox.measure.thresholds import UNSEEN
+from whybox.model import Model
+
+PER_LANGUAGE = 100
+SEED = 20_260_301
+POOL = 300  # items of each kind and language that are drawn at most
+
+
+@dataclass(frozen=True)
+class Count:
+    """fired: code → on how many of the n prompts; tried: items drawn until there were so many."""
+
+    n: int
+    tried: int
+    fired: dict[str, int]
+
+
+def count(model: Model, probed: Probed | str, tell: Callable[[int], None], per_language: int = PER_LANGUAGE) -> Count:
+    """Looks at every prompt of the set. tell: prompts done.
+
+    UNSEEN and SEEN_WRONG speak of wrong answers; here they count what the evidence's lift alone would say.
+    """
+    fired: Counter[str] = Counter()
+    tried = done = 0
+    for language in LANGUAGES:
+        kept = 0
+        for item in pool(language, lambda text: len(model.tokenizer.encode(text))):
+            if kept == per_language:
+                break
+            tried += 1
+            if not answered(model, item):
+                continue
+            kept += 1
+            done += 1
+            fired.update(_codes(model, item, probed))
+            tell(done)
+    return Count(done, tried, {code: fired[code] for code in CODES})
+
+
+def pool(language: Language, count_tokens: CountTokens) -> Iterator[Item]:
+    """Items one after another: facts with one, two and three documents, and one without, in turn."""
+    sized = [generate("fact", language, POOL, SEED + size, count_tokens, size) for size in (1, 2, 3)]
+    common: ItemKind = "common"
+    yield from (
+        item
+        for group in zip(*sized, generate(common, language, POOL, SEED, count_tokens), strict=True)
+        for item in group
+    )
+
+
+def answered(model: Model, item: Item) -> bool:
+    """Whether the right answer is likelier than the wrong one, or than every other where none is named."""
+    prompt, case = model.prompt(item.instance), item.instance
+    others = [case.wrong] if case.wrong else list(item.others)
+    right = model.score(prompt, case.right).log_prob
+    return all(right > model.score(prompt, other).log_prob for other in others)
+
+
+def _codes(model: Model, item: Item, probed: Probed | str) -> set[str]:
+    looked = look_at(model, model.prompt(item.instance))
+    subject = Subject(looked, heads_of(looked, probed), item.instance.evidence)
+    codes = {found.code for found in diagnose(subject)}
+    lift = evidence_lift(subject)
+    return codes if lift is None else codes | {"UNSEEN" if lift < UNSEEN else "SEEN_WRONG"}

@@ -1,0 +1,47 @@
+"""What results show of themselves in a notebook: HTML in which foreign text is text."""
+
+from html import unescape
+
+import numpy as np
+import pytest
+
+import whybox
+from tests.real import real
+from tests.report.fixtures import HOSTILE
+from whybox.statistics.head_table import MOST_SHOWN, HeadTable
+
+
+def test_brought_attention_shows_its_page_in_a_frame_of_its_own() -> None:
+    uniform = np.tril(np.ones((4, 4))) / np.arange(1, 5)[:, None]
+    brought = whybox.attention([uniform[None]], [HOSTILE, "b", "c", "d"])
+    shown = brought._repr_html_()
+    assert shown.startswith('<iframe sandbox="allow-scripts"')
+    assert "<img" not in shown
+    page = unescape(shown.split('srcdoc="')[1].removesuffix('"></iframe>'))
+    assert page.startswith("<!doctype html>")
+    assert page.endswith("</html>")
+    assert "Content-Security-Policy" in page
+    assert '"patterns":[{"layer":0,"head":0' in page
+    assert "sink is the most frequent class: 1 of 1 heads" in page
+
+
+def test_a_table_of_heads_shows_its_first_rows() -> None:
+    count = MOST_SHOWN + 3
+    table = HeadTable({"head": list(range(count)), "<b>": [None, -0.12345, *([1.0] * (count - 2))]})
+    shown = table._repr_html_()
+    assert shown.count("<tr>") == MOST_SHOWN + 1
+    assert "<th>&lt;b&gt;</th>" in shown
+    assert "<td>—</td>" in shown
+    assert "<td>−0.123</td>" in shown
+    assert "3 more rows" in shown
+    assert "more rows" not in HeadTable({"head": [1]})._repr_html_()
+
+
+@pytest.mark.model
+def test_a_trace_shows_its_next_tokens_and_its_heads() -> None:
+    trace = real("smollm2").run("The capital of France is", see=["pattern"])
+    shown = trace._repr_html_()
+    assert "&lt;Trace of 5 tokens: pattern&gt;" in shown
+    assert "<code> Paris</code> 0.773" in shown
+    assert "<th>entropy</th>" in shown
+    assert "<table>" not in real("smollm2").run("The capital of France is")._repr_html_()
