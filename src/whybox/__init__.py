@@ -9,7 +9,7 @@ A black box tells you what. whybox tells you why, and proves it.
 
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from whybox.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from whybox.engine.edit import add, boost, cut, scale, set_to, zero

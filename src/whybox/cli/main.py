@@ -5,13 +5,13 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-import whybox
 from whybox.cli.look import look
 from whybox.cli.models import models
 from whybox.cli.next import next_
 from whybox.cli.outcome import exit_codes, leave, utf8_streams
 from whybox.cli.pull import pull
 from whybox.cli.why import why
+from whybox.version import __version__
 
 
 class Verbs(TyperGroup):
@@ -39,7 +39,7 @@ app.command(name="models")(models)
 
 def _print_version(asked: bool) -> bool:
     if asked:
-        print(f"whybox {whybox.__version__}")
+        print(f"whybox {__version__}")
         raise typer.Exit
     return asked
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-import whybox
 from whybox.errors import StorageError, UsageError
 from whybox.library.progress import Progress, Silent, Terminal
 from whybox.report.visible import calm
+from whybox.version import __version__
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -38,7 +38,7 @@ def progress_for(quiet: bool) -> Progress:
 
 def print_document(name: str, begun: float, part: Mapping[str, object]) -> None:
     """Prints the document of a verb that runs no model. begun: `time.perf_counter()` when the verb began."""
-    head = {"schema": {"name": f"whybox.{name}", "version": 1}, "whybox": whybox.__version__}
+    head = {"schema": {"name": f"whybox.{name}", "version": 1}, "whybox": __version__}
     document = head | dict(part) | {"took_s": round(time.perf_counter() - begun, 3)}
     print(json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
 

@@ -4,9 +4,9 @@ import platform
 
 import numpy as np
 
-import whybox
 from whybox.model import Model
 from whybox.report.document import ModelInfo
+from whybox.version import __version__
 
 
 def model_info(model: Model) -> ModelInfo:
@@ -23,4 +23,4 @@ def model_info(model: Model) -> ModelInfo:
 
 def versions() -> dict[str, str]:
     """What computed it."""
-    return {"whybox": whybox.__version__, "numpy": np.__version__, "python": platform.python_version()}
+    return {"whybox": __version__, "numpy": np.__version__, "python": platform.python_version()}

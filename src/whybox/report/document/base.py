@@ -4,7 +4,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-import whybox
+from whybox.version import __version__
 
 Lang = Literal["en", "zh"]
 Interval = tuple[float, float]
@@ -48,7 +48,7 @@ class Document(Part):
     VERSION: ClassVar[int] = 1
 
     schema_: SchemaId = Field(alias="schema")
-    whybox: str = whybox.__version__
+    whybox: str = __version__
     lang: Lang = "en"
     model: ModelInfo
     seed: int

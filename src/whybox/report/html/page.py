@@ -17,10 +17,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from whybox import __version__
 from whybox.report import numbers, visible
 from whybox.report.document import Lang
 from whybox.report.words import say
+from whybox.version import __version__
 
 MOST_BYTES = 8_000_000
 MOST_NODES = 3_000
