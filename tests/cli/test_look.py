@@ -3,29 +3,42 @@
 import csv
 import io
 import json
+import subprocess
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.cli.test_next import run
+from tests.models import model_path
 
 pytestmark = pytest.mark.model
 TEXT = "The quick brown fox jumps over the lazy dog. The quick brown fox"
 
 
-def test_a_table_of_eighty_columns(tmp_path: Path) -> None:
-    ended = run("look", TEXT, "--layer", "18", "-o", str(tmp_path / "a.json"))
+Look = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture(scope="module")
+def look() -> Look:
+    """`whybox look` on the default model, which is found before the tests are cut off from the machine's own."""
+    return partial(run, "look", "-m", str(model_path("smollm2")))
+
+
+def test_a_table_of_eighty_columns(look: Look, tmp_path: Path) -> None:
+    ended = look(TEXT, "--layer", "18", "-o", str(tmp_path / "a.json"))
     assert (ended.returncode, ended.stdout) == (0, "")
     document = json.loads((tmp_path / "a.json").read_text("utf-8"))
     assert document["schema"] == {"name": "whybox.look", "version": 1}
-    ended = run("look", TEXT, "--layer", "18", "--lang", "zh")
+    ended = look(TEXT, "--layer", "18", "--lang", "zh")
     assert max(map(len, ended.stdout.splitlines())) <= 80
     assert "第 18 层的头" in ended.stdout
     assert "18.6" in ended.stdout
 
 
-def test_csv_holds_every_head() -> None:
-    rows = list(csv.DictReader(io.StringIO(run("look", TEXT, "--csv", "--quiet").stdout)))
+def test_csv_holds_every_head(look: Look) -> None:
+    rows = list(csv.DictReader(io.StringIO(look(TEXT, "--csv", "--quiet").stdout)))
     assert len(rows) == 270
     best = max(rows, key=lambda row: float(row["induction"]))
     assert (best["layer"], best["head"]) == ("18", "6")
@@ -47,8 +60,8 @@ def test_csv_holds_every_head() -> None:
         (["nowhere.yaml"], "nowhere.yaml"),
     ],
 )
-def test_a_mistake_is_one_line_and_its_remedy(arguments: list[str], line: str) -> None:
-    ended = run("look", *arguments)
+def test_a_mistake_is_one_line_and_its_remedy(look: Look, arguments: list[str], line: str) -> None:
+    ended = look(*arguments)
     assert ended.returncode == 2
     assert line in ended.stderr
     assert len(ended.stderr.splitlines()) <= 2
