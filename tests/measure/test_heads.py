@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from tests.measure.looked_at import model_of, random_prompt
-from whybox.measure.heads import heads_of, secondary_sinks
+from whybox.measure.heads import decision_budget, heads_of, secondary_sinks
 from whybox.measure.looking import look_at
 from whybox.statistics.rows import AttentionWish, from_pattern
+from whybox.testing import context_rows
 
 
 def test_the_table_is_complete_and_sorts() -> None:
@@ -25,3 +26,15 @@ def test_a_secondary_sink_is_a_key_behind_the_first() -> None:
     seen = np.tril(np.ones((20, 20), bool))
     found = secondary_sinks(from_pattern(pattern, seen, AttentionWish(top=1)))
     assert found == [(), ((3, pytest.approx(0.4 * 16 / 17)),)]
+
+
+def test_a_planted_lean_is_seen_in_the_budget() -> None:
+    """The later document is preferred by .25 a position, over four positions: the first keeps 1 / (1 + e)."""
+    planted = context_rows.recency_biased()
+    looked = look_at(planted.model, planted.model.prompt(planted.case))
+    layer, head = planted.heads["copier"]
+    found = decision_budget(looked)
+    assert found.per_head("doc1")[layer][head] == pytest.approx(1 / (1 + np.e), abs=0.005)
+    assert found.per_head("doc2")[layer][head] == pytest.approx(1 - 1 / (1 + np.e), abs=0.005)
+    row = heads_of(looked, "").table.rows()[planted.heads["previous"][1]]
+    assert row["previous"] == pytest.approx(1, abs=1e-3)

@@ -90,7 +90,9 @@ def _tokens(labels: Sequence[str]) -> Iterator[d.PromptToken]:
     place = 0
     for label in labels:
         span = (place, place + len(label))
-        yield d.PromptToken(id=numbers[label], text=label, bytes=label.encode().hex(), span=span, segment=0)
+        yield d.PromptToken(
+            id=numbers[label], text=label, bytes=label.encode().hex(), part=1, of=1, span=span, segment=0
+        )
         place += len(label) + 1
 
 

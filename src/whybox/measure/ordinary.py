@@ -18,7 +18,7 @@ from whybox.model import Model
 
 PER_LANGUAGE = 100
 SEED = 20_260_301
-POOL = 300  # items of each kind and language that are drawn at most
+POOL = 80  # items of each kind and language that are drawn at most
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,9 @@ def count(model: Model, probed: Probed | str, tell: Callable[[int], None], per_l
 def pool(language: Language, count_tokens: CountTokens) -> Iterator[Item]:
     """Items one after another: facts with one, two and three documents, and one without, in turn."""
     sized = [generate("fact", language, POOL, SEED + size, count_tokens, size) for size in (1, 2, 3)]
-    common: ItemKind = "common"
-    yield from (
-        item
-        for group in zip(*sized, generate(common, language, POOL, SEED, count_tokens), strict=True)
-        for item in group
-    )
+    bare = generate("common", language, POOL, SEED, count_tokens)
+    for each in zip(*sized, bare, strict=True):
+        yield from each
 
 
 def answered(model: Model, item: Item) -> bool:

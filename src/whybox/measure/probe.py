@@ -73,4 +73,4 @@ def _read(model: Model, ids: np.ndarray, length: int) -> _Read:
 
 
 def _mean(draws: Sequence[Sequence[np.ndarray]]) -> tuple[np.ndarray, ...]:
-    return tuple(np.mean(layer, axis=0, dtype=np.float64) for layer in zip(*draws, strict=True))
+    return tuple(np.asarray(np.mean(layer, axis=0, dtype=np.float64)) for layer in zip(*draws, strict=True))

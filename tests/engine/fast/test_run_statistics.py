@@ -18,13 +18,8 @@ from whybox.statistics.rows import AttentionWish, Segment
 
 EVERY_KIND = pytest.mark.parametrize("kind", KINDS)
 REPEATING = np.array([1, 2, 1, 2, 3, 1, 1, 2, 3, 4, 3, 1])
-WISH = AttentionWish(
-    (Segment("a", 0, 5), Segment("b", 5, 12)),
-    top=3,
-    block=4,
-    marks=(Duplicate(REPEATING), Induction(REPEATING)),
-    scores=True,
-)
+MARKS = ("copies", Duplicate(REPEATING)), ("after copies", Induction(REPEATING))
+WISH = AttentionWish((Segment("a", 0, 5), Segment("b", 5, 12)), top=3, block=4, marks=MARKS, scores=True)
 
 
 def assert_same_records(mine: Trace, theirs: Trace, atol: float = 1e-10) -> None:
