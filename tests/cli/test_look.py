@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import subprocess
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,24 +19,28 @@ pytestmark = pytest.mark.model
 TEXT = "The quick brown fox jumps over the lazy dog. The quick brown fox"
 
 
+Look = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
 @pytest.fixture(scope="module")
-def model() -> str:
-    return str(model_path("smollm2"))
+def look() -> Look:
+    """`whybox look` on the default model, which is found before the tests are cut off from the machine's own."""
+    return partial(run, "look", "-m", str(model_path("smollm2")))
 
 
-def test_a_table_of_eighty_columns(model: str, tmp_path: Path) -> None:
-    ended = run("look", "-m", model, TEXT, "--layer", "18", "-o", str(tmp_path / "a.json"))
+def test_a_table_of_eighty_columns(look: Look, tmp_path: Path) -> None:
+    ended = look(TEXT, "--layer", "18", "-o", str(tmp_path / "a.json"))
     assert (ended.returncode, ended.stdout) == (0, "")
     document = json.loads((tmp_path / "a.json").read_text("utf-8"))
     assert document["schema"] == {"name": "whybox.look", "version": 1}
-    ended = run("look", "-m", model, TEXT, "--layer", "18", "--lang", "zh")
+    ended = look(TEXT, "--layer", "18", "--lang", "zh")
     assert max(map(len, ended.stdout.splitlines())) <= 80
     assert "第 18 层的头" in ended.stdout
     assert "18.6" in ended.stdout
 
 
-def test_csv_holds_every_head(model: str) -> None:
-    rows = list(csv.DictReader(io.StringIO(run("look", "-m", model, TEXT, "--csv", "--quiet").stdout)))
+def test_csv_holds_every_head(look: Look) -> None:
+    rows = list(csv.DictReader(io.StringIO(look(TEXT, "--csv", "--quiet").stdout)))
     assert len(rows) == 270
     best = max(rows, key=lambda row: float(row["induction"]))
     assert (best["layer"], best["head"]) == ("18", "6")
@@ -41,7 +48,7 @@ def test_csv_holds_every_head(model: str) -> None:
     assert "induction" in best["classes"].split()
 
 
-def test_the_page_is_written_with_the_head_that_was_asked_for(model: str, tmp_path: Path) -> None:
+def test_the_page_is_written_with_the_head_that_was_asked_for(look: Look, tmp_path: Path) -> None:
     ended = run(
         "look", "-m", model, TEXT, "--layer", "18", "--head", "6", "--lang", "zh", "-o", str(tmp_path / "a.html")
     )
@@ -51,8 +58,8 @@ def test_the_page_is_written_with_the_head_that_was_asked_for(model: str, tmp_pa
     assert '"queries":[{"layer":18,"head":6,"group":2' in page
 
 
-def test_a_picture_is_written_by_its_suffix(model: str, tmp_path: Path) -> None:
-    assert run("look", "-m", model, TEXT, "--picture", "budget", "-o", str(tmp_path / "a.svg")).returncode == 0
+def test_a_picture_is_written_by_its_suffix(look: Look, tmp_path: Path) -> None:
+    assert look(TEXT, "--picture", "budget", "-o", str(tmp_path / "a.svg")).returncode == 0
     assert (tmp_path / "a.svg").read_text("utf-8").startswith("<svg ")
 
 
@@ -79,8 +86,8 @@ def test_which_picture_is_drawn() -> None:
         (["nowhere.yaml"], "nowhere.yaml"),
     ],
 )
-def test_a_mistake_is_one_line_and_its_remedy(model: str, arguments: list[str], line: str) -> None:
-    ended = run("look", "-m", model, *arguments)
+def test_a_mistake_is_one_line_and_its_remedy(look: Look, arguments: list[str], line: str) -> None:
+    ended = look(*arguments)
     assert ended.returncode == 2
     assert line in ended.stderr
     assert len(ended.stderr.splitlines()) <= 2

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -111,11 +111,10 @@ def test_what_is_asked_for_must_exist() -> None:
         look(model, prompt, LookOptions(open=((30, 0),)))
     with pytest.raises(PromptError, match="one token"):
         look(model, model.prompt([504]))
-    long = case.text.model_copy(deep=True)
-    assert long.prompt is not None
-    long.prompt[1].parts[1].text = "word " * 9000  # type: ignore[index]
+    whole = Path("examples/refund.yaml").read_text("utf-8")
+    long = Case.parse(whole.replace("Exchanges are", "word " * 9000 + "Exchanges are"))
     with pytest.raises(PromptError, match=r"'doc2' lies at tokens 26 … \d+, outside the trained context"):
-        look(model, replace(case, text=long))
+        look(model, long)
 
 
 class TestBrought:

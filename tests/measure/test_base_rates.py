@@ -50,6 +50,12 @@ def test_common_codes_name_no_action_and_others_do(monkeypatch: pytest.MonkeyPat
     assert unknown.action == "分别和一起消融。"
 
 
+@pytest.fixture
+def small_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ordinary, "POOL", 6)
+
+
+@pytest.mark.usefixtures("small_pool")
 def test_the_set_is_the_same_each_time() -> None:
     for language in ("en", "zh"):
         first, again = (list(islice(ordinary.pool(language, len), 9)) for _ in range(2))
@@ -58,6 +64,7 @@ def test_the_set_is_the_same_each_time() -> None:
 
 
 @pytest.mark.model
+@pytest.mark.usefixtures("small_pool")
 def test_a_prompt_counts_once_for_each_code_and_only_where_it_is_answered() -> None:
     done: list[int] = []
     found = ordinary.count(real("smollm2", "torch"), "no probe", done.append, per_language=1)

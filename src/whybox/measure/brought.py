@@ -142,7 +142,7 @@ def _pattern(array: object, layer: int, shape: tuple[int, int], batch: int | Non
 
 def _numbers(array: object, layer: int) -> np.ndarray:
     try:
-        return np.array(array, dtype=np.float32)
+        return np.array(np.asarray(array), dtype=np.float32)
     except (TypeError, ValueError, RuntimeError) as error:
         raise UsageError(f"layer {layer}: not an array of numbers ({error})", "give NumPy arrays, detached") from None
 

@@ -18,7 +18,7 @@ from whybox.model import Model
 
 PER_LANGUAGE = 100
 SEED = 20_260_301
-POOL = 300  # items of each kind and language that are drawn at most
+POOL = 80  # items of each kind and language that are drawn at most
 
 
 @dataclass(frozen=True)

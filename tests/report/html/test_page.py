@@ -136,7 +136,7 @@ def test_what_was_left_out_is_said() -> None:
 
 
 def test_a_document_beyond_the_limit_is_left_out_and_the_map_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("whybox.report.html.page.MOST_BYTES", 80_000)
+    monkeypatch.setattr("whybox.report.html.page.MOST_BYTES", 70_000)
     html = why_page(fixtures.why(), "en")
     assert "is not embedded; use --json" in html
     assert '"document":null' in html

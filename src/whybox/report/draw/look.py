@@ -175,7 +175,7 @@ def _strip(
         place, long = start * cell, max((end - start) * cell - 1, 0.5)
         x, y = (corner[0], corner[1] + place) if down else (corner[0] + place, corner[1])
         size = (STRIP, long) if down else (long, STRIP)
-        marks.append(Box(x, y, *size, segment_fill(colours[owners[start]])))
+        marks.append(Box(x, y, size[0], size[1], segment_fill(colours[owners[start]])))
         if long >= 12:
             letter = document.segments[owners[start]].letter
             middle = (x + size[0] / 2, y + size[1] / 2)

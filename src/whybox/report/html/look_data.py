@@ -7,7 +7,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from whybox.report.document import HeadLook, Lang, LookDocument, LookPayload, LookSegment, MapView, PromptToken
+from whybox.report.document import (
+    HeadLook,
+    KeyRows,
+    Lang,
+    LookDocument,
+    LookPayload,
+    LookSegment,
+    MapView,
+    PatternRows,
+    PromptToken,
+    QueryRows,
+)
 from whybox.report.html.page import MOST_BYTES, MOST_DATA
 from whybox.report.visible import one_line, shortened, visible
 from whybox.report.words import say
@@ -133,6 +144,7 @@ def exact_rows(document: LookDocument, payload: LookPayload, room: int) -> dict[
         queries = [q for q in payload.query_rows if (q.layer, q.head) == place]
         keys = [k for k in payload.key_rows if queries and (k.layer, k.group) == (opened.layer, queries[0].group)]
         keys = [k for k in keys if k.model_dump() not in held["keys"]]
+        added: dict[str, Sequence[QueryRows | KeyRows | PatternRows]]
         added = {"queries": queries, "keys": keys, "patterns": patterns}
         room -= sum(len(part.rows.data) + 200 for parts in added.values() for part in parts)
         if room < 0:
