@@ -7,7 +7,11 @@ PROMPT = "The capital of France is"
 HEADS_TOKENS = 128
 WRITTEN = 32
 
-EXPLAINED: dict[str, str] = {"decode-1/llama.cpp": "docs/decisions/decode-speed.md"}
+EXPLAINED: dict[str, str] = {
+    "decode-1/llama.cpp": "docs/decisions/decode-speed.md",
+    "decode-16/transformers": "docs/decisions/many-streams.md",
+    "questions/server": "docs/decisions/many-streams.md",
+}
 """Row → the note under docs/decisions/ that says what was tried, what it measured, and what limits it."""
 
 
