@@ -14,8 +14,8 @@ from scipy import stats
 
 from whybox.cause.components import Component, all_heads, all_mlps
 from whybox.cause.estimates import estimates
+from whybox.cause.experiment import effects
 from whybox.cause.ground import Ground, between
-from whybox.cause.measure import effects
 from whybox.cause.patching import Pair, pair
 from whybox.cause.replacement import Replacement, Zeroed
 from whybox.model import Model, open_model

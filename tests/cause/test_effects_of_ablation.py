@@ -9,7 +9,7 @@ from tests.cause.grounds import generator, planted
 from tests.testing.reading import near, place_of
 from whybox.cause.ablation import DEPENDS, ablate
 from whybox.cause.components import Head, Layer, Mlp, Positions
-from whybox.cause.measure import measure
+from whybox.cause.experiment import measure
 from whybox.cause.null import Null
 from whybox.cause.references import Other, References, by_role, reference_prompts, references
 from whybox.cause.replacement import Averaged, Resampled, Zeroed

@@ -10,9 +10,9 @@ from tests.cause.grounds import generator
 from tests.cause.two_documents import TwoDocuments, items
 from tests.real import real
 from whybox.cause.components import Group, Head, all_heads
+from whybox.cause.experiment import effects
 from whybox.cause.ground import Ground, of_run
 from whybox.cause.knockout import knock_out_segments
-from whybox.cause.measure import effects
 from whybox.cause.measured import Measured
 from whybox.cause.null import other_groups
 from whybox.cause.path import frozen

@@ -11,8 +11,8 @@ import numpy as np
 
 from whybox.cause.components import Group
 from whybox.cause.effects import Unknown
+from whybox.cause.experiment import UNMATCHED, Plan, effects, plan
 from whybox.cause.ground import Ground, Moved
-from whybox.cause.measure import UNMATCHED, Plan, effects, plan
 from whybox.cause.measured import Measured
 from whybox.cause.null import DRAWS, Matched, Null
 from whybox.cause.references import Other, References

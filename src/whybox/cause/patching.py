@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from whybox.cause.components import Component, Group, wishes
+from whybox.cause.experiment import measure
 from whybox.cause.ground import Ground
-from whybox.cause.measure import measure
 from whybox.cause.measured import Measured
 from whybox.cause.null import DRAWS
 from whybox.cause.references import Other

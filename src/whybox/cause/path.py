@@ -12,8 +12,8 @@ from typing import assert_never
 import numpy as np
 
 from whybox.cause.components import Component, Group, Head, Positions, Selection, first_layer
+from whybox.cause.experiment import beside, effects, measure, plan
 from whybox.cause.ground import Ground
-from whybox.cause.measure import beside, effects, measure, plan
 from whybox.cause.measured import Measured
 from whybox.cause.null import DRAWS
 from whybox.cause.replacement import Replacement

@@ -16,8 +16,8 @@ from itertools import combinations
 import numpy as np
 
 from whybox.cause.components import Component, Group, Head, all_heads
+from whybox.cause.experiment import beside, effects, measure, plan
 from whybox.cause.ground import Ground, Moved
-from whybox.cause.measure import beside, effects, measure, plan
 from whybox.cause.measured import Measured
 from whybox.cause.null import DRAWS
 from whybox.cause.path import frozen

@@ -7,8 +7,8 @@ import numpy as np
 
 from whybox.cause.components import Component
 from whybox.cause.estimates import Estimate
+from whybox.cause.experiment import measure
 from whybox.cause.ground import Ground
-from whybox.cause.measure import measure
 from whybox.cause.measured import Measured
 from whybox.cause.null import DRAWS
 from whybox.cause.replacement import Replacement
