@@ -15,6 +15,8 @@ EXPLAINED: dict[str, str] = {
     "statistics-8192-bf16/time": "docs/decisions/attention-statistics.md",
     "statistics-32768/memory": "docs/decisions/attention-statistics.md",
     "ablations/bf16": "docs/decisions/ablations.md",
+    "decode-16/transformers": "docs/decisions/many-streams.md",
+    "questions/server": "docs/decisions/many-streams.md",
 }
 """Row → the note under docs/decisions/ that says what was tried, what it measured, and what limits it."""
 

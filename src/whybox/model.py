@@ -16,7 +16,7 @@ from whybox.engine.gradient import Gradient
 from whybox.engine.one_head import pattern_of
 from whybox.engine.read import Reading
 from whybox.engine.sampling import GREEDY, Decoding, choose
-from whybox.engine.trace import Change, Draft, Engine, Trace, Wish, log_softmax
+from whybox.engine.trace import Answer, Change, Draft, Engine, Trace, Wish, log_softmax
 from whybox.engine.writing import Writing
 from whybox.errors import PromptError, UsageError
 from whybox.formats import GgufFile, WeightFile, open_weights
@@ -274,15 +274,39 @@ class Model:
 
         Where the joint encoding changes the prompt's last ids, scoring starts at the last id both agree on.
         """
-        prompt = self.prompt(what)
-        ids, start = self.join(prompt, answer)
+        edits = tuple(edits)
+        return self._scored_alone(self._answer(what, answer, edits), edits)
+
+    def score_many(
+        self, prompts: Iterable[Promptable], answers: Iterable[str], edits: Iterable[Edit] = ()
+    ) -> list[Scored]:
+        """What `score` gives for each prompt with its answer, the engine's fastest way: prefixes that several share
+        (one prompt with many answers, one context with many questions) are computed once, the rest in batches.
+
+        Edited texts share nothing, and run one by one. Raises what `score` raises, before anything runs.
+        """
+        read, written, edits = list(prompts), list(answers), tuple(edits)
+        if len(read) != len(written):
+            raise UsageError(f"expected an answer for each of {len(read)} prompts, found {len(written)}")
+        asked = [self._answer(prompt, answer, edits) for prompt, answer in zip(read, written, strict=True)]
+        if edits:
+            return [self._scored_alone(each, edits) for each in asked]
+        known = {each: Scored(0.0, (), (), each.start) for each in asked}
+        distinct = [each for each in known if each.rows]
+        for index, rows in self.engine.answer_rows(distinct):
+            known[distinct[index]] = weighed(rows, distinct[index])
+        return [known[each] for each in asked]
+
+    def _scored_alone(self, asked: Answer, edits: tuple[Edit, ...]) -> Scored:
+        return scored(self.engine.run(asked.ids, (), edits, tail=asked.rows + 1), asked.ids, asked.start)
+
+    def _answer(self, what: Promptable, answer: str, edits: tuple[Edit, ...]) -> Answer:
+        ids, start = self.join(self.prompt(what), answer)
         if start == 0:
             raise PromptError("the answer's first token has no token before it", "give a prompt of at least one token")
         self.require_fits(len(ids))
-        edits = tuple(edits)
         require_places(edits, len(ids))
-        trace = self.engine.run(ids, (), edits, tail=len(ids) - start + 1)
-        return scored(trace, ids, start)
+        return Answer(ids, start)
 
     def join(self, prompt: Prompt, answer: str) -> tuple[tuple[int, ...], int]:
         """Ids of prompt + answer as one text, and the first index that is not the prompt's own."""
@@ -349,5 +373,11 @@ def _wish(statistics: bool | AttentionWish, prompt: Prompt) -> AttentionWish | N
 def scored(trace: Trace, ids: Sequence[int], start: int) -> Scored:
     """Log-probability of ids[start:], from the rows before them."""
     rows = trace.logits[start - 1 - trace.rows[0] : len(ids) - 1 - trace.rows[0]]
-    log_probs = log_softmax(rows)[np.arange(len(ids) - start), list(ids[start:])]
-    return Scored(float(log_probs.sum()), tuple(map(float, log_probs)), tuple(ids[start:]), start)
+    return weighed(rows, Answer(tuple(ids), start))
+
+
+def weighed(rows: Array, answer: Answer) -> Scored:
+    """Log-probability of an answer, from logits [n v] of the rows that choose its n ids."""
+    chosen = answer.ids[answer.start :]
+    log_probs = log_softmax(rows)[np.arange(len(chosen)), list(chosen)]
+    return Scored(float(log_probs.sum()), tuple(map(float, log_probs)), chosen, answer.start)

@@ -77,6 +77,18 @@ def test_equal_prompts_run_once_and_a_prefix_of_another_keeps_its_last_token() -
     assert found.saved == 60 + 49
 
 
+def test_each_keeps_as_many_tokens_as_it_is_read_at() -> None:
+    """The second is read at its last two rows, so that they share one token less."""
+    context = tuple(range(100))
+    prompts = [(*context, 200), (*context, 300), (*context[:99], 7)]
+    ends = [1, 2, 1]
+    assert schedule(prompts, room=100, launch=0, ends=ends).steps == (
+        Fill(0, 0, context[:99]),
+        Finish(1, 99, ((7,),), ((2,),)),
+        Finish(1, 99, ((99, 200), (99, 300)), ((0,), (1,))),
+    )
+
+
 def test_a_short_span_is_not_worth_a_pass() -> None:
     prompts = [(1, 2, 3), (1, 2, 4)]
     assert schedule(prompts, room=100).steps == (Finish(0, 0, ((1, 2, 3), (1, 2, 4)), ((0,), (1,))),)

@@ -114,3 +114,39 @@ def test_a_prompt_as_one_of_a_batch() -> None:
     np.testing.assert_allclose(other.logits, alone.logits, rtol=0, atol=5e-4)
     np.testing.assert_allclose(other["pattern", 7], alone["pattern", 7], rtol=0, atol=1e-5)
     assert among.generate(PROMPTS[0], 8) == model.generate(PROMPTS[0], 8)
+
+
+ANSWERS = [" Paris", " the old town of Paris", " three small boats", " 4, 5", ""]
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+def test_many_answers_are_each_scored_in_order(name: str) -> None:
+    model = real("smollm2", name)
+    asked = [*zip(PROMPTS, ANSWERS, strict=True), (LONG + "said", " that"), (LONG + "said", " nothing at all")]
+    together = model.score_many([prompt for prompt, _ in asked], [answer for _, answer in asked])
+    for found, (prompt, answer) in zip(together, asked, strict=True):
+        alone = model.score(prompt, answer)
+        assert (found.ids, found.joined_at) == (alone.ids, alone.joined_at)
+        np.testing.assert_allclose(found.per_token, alone.per_token, rtol=0, atol=2e-4)
+        assert found.log_prob == pytest.approx(sum(found.per_token), abs=1e-12)
+    assert together[4].log_prob == 0.0
+
+
+@pytest.mark.model
+def test_edited_answers_are_scored_as_each_alone() -> None:
+    model = real("smollm2", "torch")
+    edits = (whybox.zero("head_out", 3, h=4),)
+    (found,) = model.score_many(PROMPTS[:1], ANSWERS[:1], edits)
+    assert found == model.score(PROMPTS[0], ANSWERS[0], edits)
+    assert abs(found.log_prob - model.score(PROMPTS[0], ANSWERS[0]).log_prob) > 1e-3
+
+
+@pytest.mark.model
+def test_answers_that_cannot_be_scored() -> None:
+    model = real("smollm2", "torch")
+    assert model.score_many([], []) == []
+    with pytest.raises(UsageError, match="an answer for each of 2 prompts, found 1"):
+        model.score_many(["Paris", "London"], [" is"])
+    with pytest.raises(PromptError, match="the prompt is empty"):
+        model.score_many(["Paris is", ""], [" big", " big"])

@@ -176,6 +176,42 @@ def need_of_gradient(spec: Spec, run: Run) -> Need:
     return Need((*_weights(whole), stream, *_kept(spec, whole)), (tuple(map(_thrice, layer)), logits))
 
 
+def need_of_batch(spec: Spec, run: Run) -> Need:
+    """Many texts to be gone on with behind `past` tokens that all share; `tokens`: slots that each has for itself.
+
+    Stays: the shared keys and values, the texts' own (windows let nothing go), the logits behind each text. One after
+    another: attention and MLP of a layer.
+    """
+    return _of_texts(spec, run, _slots(spec, run.tokens, run.batch, run.bytes_each))
+
+
+def need_of_ends(spec: Spec, run: Run) -> Need:
+    """The same where nothing is written behind the texts: of their own keys and values, one layer's at a time."""
+    return _of_texts(spec, run, _widest(_slots(spec, run.tokens, run.batch, run.bytes_each)))
+
+
+def _of_texts(spec: Spec, run: Run, slots: tuple[Term, ...]) -> Need:
+    """Logits are there as computed, as put together, and in float32."""
+    rows = ((run.batch, run.rows, spec.vocab, 2 * run.bytes_each + 4),)
+    shared = _slots(spec, run.past, 1, run.bytes_each)
+    stays = (
+        *_weights(run),
+        Item("keys and values that texts share", "b · k · 2 · g · d · bytes", shared, SHORTER),
+        Item("keys and values of each text", "b · k · 2 · g · d · bytes", slots, SHORTER),
+        Item("logits", "b · q · v · (2 · bytes + 4)", rows, SHORTER),
+    )
+    stream = _stream(spec, run)
+    attention, mlp = (stream, _projections(spec, run), _scores(spec, run)), (stream, _hidden(spec, run))
+    freed = _freed(attention, mlp)
+    return Need(stays, ((*attention, freed), (*mlp, freed)))
+
+
+def _slots(spec: Spec, tokens: int, batch: int, bytes_each: int) -> tuple[Term, ...]:
+    """Of every layer, windows or not."""
+    attentions = [layer.attention for layer in spec.layers]
+    return tuple((batch, tokens, 2, a.kv_heads, a.head_width, bytes_each) for a in attentions)
+
+
 def _thrice(item: Item) -> Item:
     return replace(item, terms=item.terms * 3)
 

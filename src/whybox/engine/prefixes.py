@@ -4,8 +4,8 @@ A step either fills the cache with a span that several prompts share, or finishe
 place, in one batch. Caches stand on a stack, one for each shared span on the way from the root, so memory is bounded by
 the longest prompt and by `room`, however many prompts there are.
 
-Each prompt keeps at least one token for its own end, since its logits are wanted; equal prompts are run once. A span is
-worth a pass of its own when it saves at least as many rows as starting a pass costs (`launch`, see `plan`).
+Each prompt keeps for its own end as many tokens as rows of logits are wanted, at least one; equal prompts are run once.
+A span is worth a pass of its own when it saves at least as many rows as starting a pass costs (`launch`, see `plan`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -66,11 +66,14 @@ class Schedule:
         return self.tokens - self.computed
 
 
-def schedule(prompts: Sequence[Sequence[int]], room: int, launch: int = LAUNCH) -> Schedule:
+def schedule(
+    prompts: Sequence[Sequence[int]], room: int, launch: int = LAUNCH, ends: Sequence[int] | None = None
+) -> Schedule:
     """The steps by which all prompts are run. PromptError for an empty one, UsageError for a room below one row.
 
-    room: rows in flight at most; a text that alone exceeds it is a batch of its own, and a shared span is fed in chunks
-    of the engine's choice. launch: price of a pass, in rows; 0 shares every common token.
+    ends: how many tokens each keeps for its own end (None: one). room: rows in flight at most; a text that alone
+    exceeds it is a batch of its own, and a shared span is fed in chunks of the engine's choice. launch: price of a
+    pass, in rows; 0 shares every common token.
     """
     same: dict[Ids, list[int]] = {}
     for index, prompt in enumerate(prompts):
@@ -78,7 +81,8 @@ def schedule(prompts: Sequence[Sequence[int]], room: int, launch: int = LAUNCH) 
             raise PromptError(f"prompt {index} is empty", "give at least one token")
         same.setdefault(tuple(prompt), []).append(index)
     texts = sorted(same)
-    steps = tuple(_walk(_pruned(_tree(texts), launch), texts, same, room, launch))
+    kept = [max(1 if ends is None else ends[prompt] for prompt in same[text]) for text in texts]
+    steps = tuple(_walk(_pruned(_tree(texts, kept), launch), texts, same, room, launch))
     fed = sum(len(step.ids) if isinstance(step, Fill) else sum(map(len, step.texts)) for step in steps)
     return Schedule(steps, sum(map(len, prompts)), fed)
 
@@ -93,11 +97,12 @@ class _Node:
     leaves: list[int] = field(default_factory=list)
 
 
-def _tree(texts: Sequence[Ids]) -> _Node:
+def _tree(texts: Sequence[Ids], kept: Sequence[int]) -> _Node:
     """The radix tree of sorted, distinct texts, from what each shares with its neighbours; all ends are leaves."""
+    most = [len(text) - end for text, end in zip(texts, kept, strict=True)]
     root = _Node(0, 0)
     way = [root]
-    shares = [0, *(_shared(before, text) for before, text in pairwise(texts)), 0]
+    shares = [0, *(min(common(texts[i], texts[j]), most[i], most[j]) for i, j in pairwise(range(len(texts)))), 0]
     for text, before, after in zip(range(len(texts)), shares, shares[1:], strict=False):
         _close(way, before)
         if after > way[-1].end:
@@ -105,11 +110,6 @@ def _tree(texts: Sequence[Ids]) -> _Node:
         way[-1].leaves.append(text)
     _close(way, 0)
     return root
-
-
-def _shared(a: Ids, b: Ids) -> int:
-    """Common ids, one left to each."""
-    return min(common(a, b), len(a) - 1, len(b) - 1)
 
 
 def _close(way: list[_Node], end: int) -> None:

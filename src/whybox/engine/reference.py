@@ -11,7 +11,7 @@ from whybox.engine.edit import Edit
 from whybox.engine.gradient import Gradient
 from whybox.engine.memory import Run, need, require_room
 from whybox.engine.read import Reading
-from whybox.engine.trace import Cache, Change, Choose, Draft, LayerSlots, Tap, Trace, Wish
+from whybox.engine.trace import Answer, Cache, Change, Choose, Draft, LayerSlots, Tap, Trace, Wish
 from whybox.engine.writing import one_by_one
 from whybox.errors import NonFiniteError, SiteError, UsageError
 from whybox.parts import cache as caches
@@ -81,6 +81,11 @@ class ReferenceEngine:
     def write(self, drafts: Sequence[Draft], choose: Choose) -> None:
         """One draft after the other."""
         one_by_one(self, drafts, choose)
+
+    def answer_rows(self, answers: Sequence[Answer]) -> Iterator[tuple[int, Array]]:
+        """One text after the other."""
+        for index, answer in enumerate(answers):
+            yield index, self.run(answer.ids, tail=answer.rows + 1).logits[:-1]
 
     def _require_room(self, run: Run) -> None:
         """Plain attention holds the scores and their softmax at once."""

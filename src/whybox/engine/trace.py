@@ -252,6 +252,9 @@ class Engine(Protocol):
     def write(self, drafts: Sequence["Draft"], choose: "Choose") -> None:
         """Goes on with each draft, token by token, as `choose` says; in any order, several at a time."""
 
+    def answer_rows(self, answers: Sequence["Answer"]) -> Iterator[tuple[int, Array]]:
+        """(index, logits [n v] of the rows that choose its n ids) of each answer, once each and in any order."""
+
 
 @dataclass
 class Tap:
@@ -353,6 +356,19 @@ class Change:
 
 
 Read = Callable[[Trace], float | Array]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Ids of which those from `start` on answer the ones before: one id at least on both sides."""
+
+    ids: tuple[int, ...]
+    start: int
+
+    @property
+    def rows(self) -> int:
+        """Rows that choose an id of the answer: those of the ids before them."""
+        return len(self.ids) - self.start
 
 
 @dataclass(frozen=True)

@@ -9,13 +9,13 @@ import pytest
 
 from tests.engine.fast.pairs import KINDS, fast, reference
 from tests.engine.random_models import IDS
-from whybox.engine import prefixes
+from whybox.engine import machine, prefixes
 from whybox.engine.edit import Edit, add, cut, scale, set_to, zero
 from whybox.engine.fast import FastEngine, Kernel, Precision, batch
 from whybox.engine.sampling import GREEDY, Decoding
 from whybox.engine.trace import Draft, Engine
 from whybox.engine.writing import Writing
-from whybox.errors import NonFiniteError, PromptError, SiteError
+from whybox.errors import CapacityError, NonFiniteError, PromptError, SiteError
 from whybox.sites import sites_of
 from whybox.spec import Mlp
 
@@ -173,6 +173,12 @@ def test_long_texts_go_through_in_chunks_and_short_ones_together() -> None:
     assert_same(written(engine, drafts, seeded(4)), written(reference(KINDS["window 5"]), drafts, seeded(4)))
 
 
+def test_weights_given_to_keys_of_a_later_chunk_keep_the_text_in_one_piece() -> None:
+    engine = replace(fast(KINDS["plain"]), chunk=5)
+    drafts = [Draft(IDS, 3, (set_to("pattern", 0.1, 1),)), Draft(IDS[:4], 3)]
+    assert_same(written(engine, drafts, seeded(2)), written(reference(KINDS["plain"]), drafts, seeded(2)))
+
+
 @pytest.mark.parametrize("room", [1, 20, 40])
 def test_memory_is_bounded(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[int] = []
@@ -189,6 +195,45 @@ def test_memory_is_bounded(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert_same(mine, written(reference(KINDS["plain"]), UNLIKE, seeded(6)))
     assert max(held) <= max(room, 12 + 9)
     assert len(held) > 1
+
+
+LONG = tuple(Draft((index, *range(18), *range(18)) * 4, 20) for index in range(8))
+
+
+def refused(drafts: Sequence[Draft], monkeypatch: pytest.MonkeyPatch, kind: str = "plain") -> CapacityError:
+    """The message where 100 kB are left: they are too few for 8 texts of 148 + 20 tokens, and enough for one."""
+    monkeypatch.setattr(machine, "available", lambda: 100_000)
+    monkeypatch.setattr(FastEngine, "embed", lambda *_: pytest.fail("it was computed"))
+    with pytest.raises(CapacityError) as caught:
+        written(replace(fast(KINDS[kind], Precision.FP32), chunk=32), drafts)
+    return caught.value
+
+
+def test_what_cannot_fit_is_refused_before_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """8 texts with 167 slots each, 3 layers, 2 groups of width 4, a key and a value of 4 bytes."""
+    found = refused(LONG, monkeypatch)
+    assert "keys and values of each text: b · k · 2 · g · d · bytes = 3 × (8 · 167 · 2 · 2 · 4 · 4)" in found.cause
+    assert "fewer sequences at a time" in found.remedy
+
+
+def test_windows_let_nothing_go_while_texts_stand_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "3 × (8 · 167 · 2 · 2 · 4 · 4)" in refused(LONG, monkeypatch, "window 5").cause
+
+
+@pytest.mark.parametrize(("kind", "edits"), [("plain", (cut(1, q=100, k=3),)), ("cap", ())])
+def test_scores_are_counted_where_they_are_held(
+    kind: str, edits: tuple[Edit, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One text: 32 rows at a time with 167 keys, two arrays for 6 heads, 4 bytes each, and a mask of one byte."""
+    drafts = [replace(draft, edits=edits) for draft in LONG[: 1 + (kind == "cap")]]
+    found = refused(drafts, monkeypatch, kind).cause
+    assert f"scores of one layer: b·q · k · (2 · h · bytes + 1) = 32 · 167 · {2 * 6 * 4 + 1} = " in found
+
+
+def test_one_text_fits_where_eight_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "available", lambda: 100_000)
+    engine = replace(fast(KINDS["plain"], Precision.FP32), chunk=32)
+    assert len(written(engine, LONG[:1], [Decoding(banned=(STOP,))]).writing.written[0]) == 20
 
 
 def test_rows_leave_once_a_quarter_is_idle(monkeypatch: pytest.MonkeyPatch) -> None:

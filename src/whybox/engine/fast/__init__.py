@@ -2,7 +2,8 @@
 
 from whybox.engine.fast.engine import CHUNK, FastEngine, device
 from whybox.engine.fast.kernel_choice import Kernel
-from whybox.engine.fast.packed import Packed, Precision, pack, pack_streamed, require_precision, shared_views
+from whybox.engine.fast.packed import Packed, pack, pack_streamed, shared_views
+from whybox.engine.fast.precision import Precision, require_precision
 
 __all__ = [
     "CHUNK",

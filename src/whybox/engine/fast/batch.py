@@ -5,20 +5,21 @@ together, one token each a step. Padding stands NOWHERE, so that no row sees it.
 buffers are made smaller once a quarter of the rows has gone, until then their places run idle.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import assert_never
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from whybox.engine.edit import Edit, portion
-from whybox.engine.fast.engine import FastEngine, as_numpy, chunks, own
+from whybox.engine.fast.engine import FastEngine, Watch, as_numpy, chunks, needs_one_piece, own
 from whybox.engine.fast.keys import NOWHERE, Buffered, Columns, Part, padded
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
-from whybox.engine.memory import cache_bytes_per_token
+from whybox.engine.memory import Run, cache_bytes_per_token, need_of_batch
 from whybox.engine.prefixes import Fill, schedule
 from whybox.engine.trace import Cache, Choose, Draft
 from whybox.errors import NonFiniteError
@@ -32,19 +33,26 @@ IDLE = 1 / 4  # share of places that may run idle: at most so much work is lost,
 
 
 def write(engine: FastEngine, drafts: Sequence[Draft], choose: Choose) -> None:
-    """Goes on with every draft until `choose` ends it. NonFiniteError as in a run of its own."""
+    """Goes on with every draft until `choose` ends it. NonFiniteError as in a run of its own.
+
+    CapacityError before anything runs, where a batch would not fit in memory.
+    """
+    lengths = [len(draft.ids) + draft.count for draft in drafts]
+    alike = same_angles(lengths, engine.spec)
+    writers = [_Writer(engine, drafts, choose, max(lengths[index] for index in indices)) for indices in alike]
+    plans = [writer.plan(indices) for writer, indices in zip(writers, alike, strict=True)]
+    for writer, plan in zip(writers, plans, strict=True):
+        writer.require_room(plan)
     with torch.inference_mode():
-        for alike in same_angles(drafts, engine.spec):
-            length = max(len(drafts[index].ids) + drafts[index].count for index in alike)
-            _Writer(engine, drafts, choose, length).run(alike)
+        for writer, plan in zip(writers, plans, strict=True):
+            writer.run(plan)
 
 
-def same_angles(drafts: Sequence[Draft], spec: Spec) -> list[list[int]]:
-    """Indices of drafts whose positions turn alike: where RoPE depends on the length, each length may be a batch."""
+def same_angles(lengths: Sequence[int], spec: Spec) -> list[list[int]]:
+    """Indices of texts whose positions turn alike: where RoPE depends on the length, each length may be a batch."""
     ropes = {layer.attention.rope for layer in spec.layers if layer.attention.rope is not None}
     found: dict[tuple[bytes, ...], list[int]] = {}
-    for index, draft in enumerate(drafts):
-        length = len(draft.ids) + draft.count
+    for index, length in enumerate(lengths):
         found.setdefault(tuple(frequencies(rope, length).tobytes() for rope in ropes), []).append(index)
     return list(found.values())
 
@@ -52,6 +60,18 @@ def same_angles(drafts: Sequence[Draft], spec: Spec) -> list[list[int]]:
 def room(engine: FastEngine) -> int:
     """Slots that a batch may hold: HELD over the bytes of one, in all layers."""
     return max(HELD // cache_bytes_per_token(engine.spec, engine.packed.precision.compute.itemsize), 1)
+
+
+@dataclass(frozen=True)
+class Stand:
+    """Drafts that stand together, longest text first, behind the first `start` ids: those of the cache at `depth`."""
+
+    depth: int
+    start: int
+    indices: tuple[int, ...]
+
+
+Step = Fill | Stand
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,39 +83,61 @@ class _Writer:
     choose: Choose
     length: int
 
-    def run(self, indices: Sequence[int]) -> None:
+    def plan(self, indices: Sequence[int]) -> list[Step]:
         """What is edited shares no prefix: an edit may name positions that only its own text has."""
-        empty = self.engine.fresh_cache(self.length)
-        self._together([index for index in indices if self.drafts[index].edits], empty)
-        self._behind_prefixes([index for index in indices if not self.drafts[index].edits], empty)
+        edited = [index for index in indices if self.drafts[index].edits]
+        plain = [index for index in indices if not self.drafts[index].edits]
+        return [*self._together(edited, 0, 0), *self._behind_prefixes(plain)]
 
-    def _behind_prefixes(self, indices: Sequence[int], empty: Cache) -> None:
-        caches = [empty]
+    def _behind_prefixes(self, indices: Sequence[int]) -> Iterator[Step]:
+        """Equal texts, to be gone on with in different ways, have all but their last token as a prefix."""
         for step in schedule([self.drafts[index].ids for index in indices], room(self.engine)):
-            cache = caches[step.depth]
             if isinstance(step, Fill):
-                caches[step.depth + 1 :] = [self._filled(step.ids, cache)]
+                yield step
                 continue
-            self._together([indices[same[0]] for same in step.prompts if len(same) == 1], cache)
-            for same in step.prompts:
-                if len(same) > 1:
-                    self._copies([indices[prompt] for prompt in same], cache)
+            yield from self._together(
+                [indices[same[0]] for same in step.prompts if len(same) == 1], step.depth, step.start
+            )
+            for text, same in zip(step.texts, step.prompts, strict=True):
+                if len(same) == 1:
+                    continue
+                rest, depth = text[:-1], step.depth
+                if rest:
+                    yield Fill(depth, step.start, rest)
+                yield from self._together([indices[i] for i in same], depth + bool(rest), step.start + len(rest))
 
-    def _copies(self, indices: Sequence[int], cache: Cache) -> None:
-        """Equal texts, to be gone on with in different ways: all but the last token is a prefix of them all."""
-        rest = self.drafts[indices[0]].ids[cache.seen : -1]
-        self._together(indices, self._filled(rest, cache) if rest else cache)
-
-    def _filled(self, ids: Sequence[int], cache: Cache) -> Cache:
-        return self.engine.run(ids, cache=cache, tail=1).cache
-
-    def _together(self, indices: Sequence[int], cache: Cache) -> None:
+    def _together(self, indices: Sequence[int], depth: int, start: int) -> Iterator[Stand]:
         """Longest first, as many at a time as there is room for."""
         ahead = iter(sorted(indices, key=lambda index: -len(self.drafts[index].ids)))
         for first in ahead:
-            slots = len(self.drafts[first].ids) - cache.seen + max(self.drafts[index].count for index in indices)
-            members = [first, *islice(ahead, max(room(self.engine) // slots - 1, 0))]
-            _Batch.of(self, members, cache).run()
+            slots = len(self.drafts[first].ids) - start + max(self.drafts[index].count for index in indices)
+            yield Stand(depth, start, (first, *islice(ahead, max(room(self.engine) // slots - 1, 0))))
+
+    def slots(self, stand: Stand) -> int:
+        """What each row needs: the longest text behind the prefix and all that is written but the last."""
+        drafts = [self.drafts[index] for index in stand.indices]
+        return max(len(draft.ids) for draft in drafts) - stand.start + max(draft.count for draft in drafts) - 1
+
+    def require_room(self, plan: Sequence[Step]) -> None:
+        """CapacityError where one of the batches would not fit in memory."""
+        for stand in (step for step in plan if isinstance(step, Stand)):
+            rows, edits = len(stand.indices), [edit for index in stand.indices for edit in self.drafts[index].edits]
+            at_once = max(self.engine.chunk // rows, 1)
+            run = Run(self.slots(stand), past=stand.start, batch=rows, chunk=at_once, tail=1)
+            self.engine.require_room(run, need_of_batch, edits)
+
+    def run(self, plan: Sequence[Step]) -> None:
+        """A stack of caches, one for each prefix on the way."""
+        caches = [self.engine.fresh_cache(self.length)]
+        for step in plan:
+            cache = caches[step.depth]
+            match step:
+                case Fill():
+                    caches[step.depth + 1 :] = [self.engine.run(step.ids, cache=cache, tail=1).cache]
+                case Stand():
+                    _Batch.of(self, step, cache).run()
+                case _:
+                    assert_never(step)
 
     def passed(
         self, ids: Array, positions: Array, edits: Sequence[tuple[Edit, ...]], layers: Sequence[Buffered]
@@ -140,17 +182,15 @@ class _Batch:
     writer: _Writer
     seen: int
     rows: list[_Row]
-    layers: Sequence[Buffered]
+    layers: list[Buffered]
     columns: Columns
 
     @classmethod
-    def of(cls, writer: _Writer, indices: Sequence[int], cache: Cache) -> "_Batch":
-        drafts = [writer.drafts[index] for index in indices]
-        width = max(len(draft.ids) for draft in drafts) - cache.seen + max(draft.count for draft in drafts) - 1
-        columns = Columns(np.full((len(drafts), width), NOWHERE))
+    def of(cls, writer: _Writer, stand: Stand, cache: Cache) -> "_Batch":
+        rows = [_Row(index, list(writer.drafts[index].ids), writer.drafts[index].edits) for index in stand.indices]
+        columns = Columns(np.full((len(rows), writer.slots(stand)), NOWHERE))
         layers = [_buffers(own(slots), columns) for slots in cache.layers]
-        rows = [_Row(index, list(draft.ids), draft.edits) for index, draft in zip(indices, drafts, strict=True)]
-        return cls(writer, cache.seen, rows, layers, columns)
+        return cls(writer, stand.start, rows, layers, columns)
 
     def run(self) -> None:
         logits = self._filled()
@@ -175,7 +215,9 @@ class _Batch:
         rows, columns = self.rows[chosen], Columns(self.columns.positions[chosen])
         layers = [layer.rows(chosen, columns) for layer in self.layers]
         ids, positions = padded([row.ids[self.seen :] for row in rows], self.seen)
-        for part in chunks(range(width), self.writer.engine.chunk):
+        engine = self.writer.engine
+        whole = any(needs_one_piece(Watch(edits=row.edits), Cache((), 0, 0), engine.spec) for row in rows)
+        for part in chunks(range(width), width if whole else engine.chunk):
             edits = [self._edits(row, part) for row in rows]
             piece = slice(part.start, part.stop)
             logits = self.writer.passed(ids[:, piece], positions[:, piece], edits, layers)
@@ -200,7 +242,9 @@ class _Batch:
     def _keep(self, places: list[int]) -> None:
         self.rows = [self.rows[place] for place in places]
         self.columns = Columns(self.columns.positions[places], self.columns.filled)
-        self.layers = [layer.rows(torch.tensor(places), self.columns) for layer in self.layers]
+        chosen = torch.tensor(places)
+        for index, layer in enumerate(self.layers):  # one after the other, so that no two copies of all are held
+            self.layers[index] = layer.rows(chosen, self.columns)
 
     def _step(self) -> Tensor:
         """Every row's last id through the layers."""

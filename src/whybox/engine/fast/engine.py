@@ -23,7 +23,7 @@ from whybox.engine.fast.turning import Turn
 from whybox.engine.gradient import Gradient
 from whybox.engine.memory import Need, Run, need, require_room
 from whybox.engine.read import Reading
-from whybox.engine.trace import Cache, Change, Choose, Draft, Key, LayerSlots, Trace, Wish, wanted
+from whybox.engine.trace import Answer, Cache, Change, Choose, Draft, Key, LayerSlots, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, PromptError, UsageError
 from whybox.spec import Rope, Spec
 from whybox.statistics.rows import AttentionRows, AttentionWish, Joining
@@ -88,7 +88,7 @@ class FastEngine:
             raise UsageError("a counterfactual of a sweep keeps no cache", "run it on its own: model.changed")
         if len(ids) > STEP or not past:
             numbers = 0 if statistics is None else statistics.numbers(len(ids))
-            self.require_room(Run(len(ids), past=past, tail=tail, see=wishes, statistics=numbers))
+            self.require_room(Run(len(ids), past=past, tail=tail, see=wishes, statistics=numbers), edits=edits)
         before = cache or self.fresh_cache(len(ids))
         with torch.inference_mode():
             trace = self._run(ids, Watch(wishes, tuple(edits), statistics), before, tail)
@@ -131,17 +131,31 @@ class FastEngine:
 
         batch.write(self, drafts, choose)
 
-    def require_room(self, run: Run, needed: Callable[[Spec, Run], Need] = need) -> None:
+    def answer_rows(self, answers: Sequence[Answer]) -> Iterator[tuple[int, Array]]:
+        """Many answers at once: shared prefixes computed once, the rest in batches."""
+        from whybox.engine.fast.answers import answer_rows
+
+        return answer_rows(self, answers)
+
+    def require_room(self, run: Run, needed: Callable[[Spec, Run], Need] = need, edits: Iterable[Edit] = ()) -> None:
         """CapacityError before anything is computed, when it would not fit in memory."""
-        seen = any(site in SCORE_SITES for site, _ in wanted(run.see, self.spec))
-        plain = seen or kernel_choice.holds_scores(self.attention, self.spec)
         each = self.packed.precision.compute.itemsize
         passing = self.packed.layers.passing if isinstance(self.packed.layers, StreamedLayers) else 0
+        scores = (
+            2 * max(4 // each, 1) if self._holds_scores(run, edits) else 0
+        )  # with their softmax, in float32 at least
         counted = replace(
-            run, weights=passing, bytes_each=each, scores=2 if plain else 0, chunk=min(self.chunk, run.tokens)
+            run, weights=passing, bytes_each=each, scores=scores, chunk=min(self.chunk, run.chunk or run.tokens)
         )
         if self.packed.device.type == "cpu":
             require_room(needed(self.spec, counted), machine.available())
+
+    def _holds_scores(self, run: Run, edits: Iterable[Edit]) -> bool:
+        """Where they are seen or changed, in plain attention, and in batches that tiles know no way through."""
+        touched = {site for site, _ in wanted(run.see, self.spec)} | {edit.site for edit in edits}
+        asked = Kernel.SDPA if run.batch > 1 and self.attention is Kernel.AUTO else self.attention
+        unlike = run.batch > 1 and asked is Kernel.TILED
+        return unlike or not touched.isdisjoint(SCORE_SITES) or kernel_choice.holds_scores(asked, self.spec)
 
     def fresh_cache(self, length: int) -> Cache:
         """A cache that has seen nothing; `length` (the whole run's) settles length-dependent RoPE, and the room."""

@@ -59,7 +59,7 @@ def _quickest(spec: Attention, sight: Sight, dtype: torch.dtype) -> Kernel:
         return Kernel.SDPA
     if not can_fuse(spec, sight) or spec.alibi is not None:
         return Kernel.TILED
-    if sight.triangle and dtype is torch.bfloat16 and keys < STAIRS_UNTIL:
+    if sight.stairs and dtype is torch.bfloat16 and keys < STAIRS_UNTIL:
         return Kernel.SDPA
     computed = sight.visible if sight.triangle else rows * keys
     cheaper = sight.visible * TILED_PRICE.get(dtype, OTHER_PRICE) < computed

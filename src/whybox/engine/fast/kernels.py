@@ -12,48 +12,29 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional
 
+from whybox.engine.fast.grouped import mixed, products
 from whybox.engine.fast.keys import Part
-from whybox.engine.fast.sight import STAIR, Sight, beside
+from whybox.engine.fast.sight import Sight, beside
+from whybox.engine.fast.stairs import attend_in_stairs
 from whybox.spec import Attention
+
+SHARED_FROM = 32  # rows from which repeating the keys that all sequences share costs little beside their scores
 
 
 def scores(query: Float[Tensor, "b h q d"], parts: Sequence[Part], spec: Attention) -> Float[Tensor, "b h q k"]:
     """s = scale · q · k over all parts, soft-capped, distance bias not yet added; float32 at least."""
     scaled = query * spec.scale
-    each = [_products(scaled, part.key) for part in parts]
+    each = [products(scaled, part.key) for part in parts]
     found = each[0] if len(parts) == 1 else torch.cat(each, dim=-1)
     found = found.float() if found.dtype.itemsize < 4 else found
     return found if spec.cap is None else torch.tanh(found / spec.cap) * spec.cap
 
 
-def _products(query: Float[Tensor, "b h q d"], key: Float[Tensor, "n g k d"]) -> Float[Tensor, "b h q k"]:
-    batch, heads, rows, width = query.shape
-    own, groups, keys, _ = key.shape
-    if own == batch:
-        grouped = query.reshape(batch, groups, heads // groups * rows, width)
-        return (grouped @ key.transpose(-1, -2)).reshape(batch, heads, rows, keys)
-    grouped = query.unflatten(1, (groups, -1)).transpose(0, 1).reshape(groups, -1, width)
-    product = grouped @ key[0].transpose(-1, -2)
-    return product.reshape(groups, batch, heads // groups, rows, keys).transpose(0, 1).reshape(batch, heads, rows, keys)
-
-
 def mix(pattern: Float[Tensor, "b h q k"], parts: Sequence[Part]) -> Float[Tensor, "b h q dv"]:
     """Σ_k pattern · value over all parts."""
     sizes = [part.key.shape[2] for part in parts]
-    mixed = [_mixed(own, part.value) for own, part in zip(pattern.split(sizes, dim=-1), parts, strict=True)]
-    return mixed[0] if len(mixed) == 1 else torch.stack(mixed).sum(dim=0)
-
-
-def _mixed(pattern: Float[Tensor, "b h q k"], value: Float[Tensor, "n g k dv"]) -> Float[Tensor, "b h q dv"]:
-    batch, heads, rows, keys = pattern.shape
-    own, groups, _, width = value.shape
-    pattern = pattern.to(value.dtype)
-    if own == batch:
-        grouped = pattern.reshape(batch, groups, heads // groups * rows, keys)
-        return (grouped @ value).reshape(batch, heads, rows, width)
-    grouped = pattern.unflatten(1, (groups, -1)).transpose(0, 1).reshape(groups, -1, keys)
-    product = (grouped @ value[0]).reshape(groups, batch, heads // groups, rows, width)
-    return product.transpose(0, 1).reshape(batch, heads, rows, width)
+    each = [mixed(own, part.value) for own, part in zip(pattern.split(sizes, dim=-1), parts, strict=True)]
+    return each[0] if len(each) == 1 else torch.stack(each).sum(dim=0)
 
 
 def distance_bias(
@@ -89,13 +70,18 @@ def fused(
     spec: Attention,
 ) -> Float[Tensor, "b h q dv"]:
     """torch's fused attention, in one product or in one for each part; on a CPU its better for a bfloat16 triangle."""
+    if bias is None and _on_stairs(query, parts, sight):
+        return attend_in_stairs(query, parts, sight.corner, spec)
     if len(parts) > 1:
         return merged([_partial(query, part, each, spec) for part, each in zip(parts, sight.each, strict=True)])
     if query.shape[2] == 1:
         return _single(query, parts[0], sight, bias, spec)
-    if sight.triangle and bias is None and query.dtype is torch.bfloat16 and query.device.type == "cpu":
-        return _stairs(query, parts[0], sight.corner, spec)
     return _whole(query, parts[0], sight, bias, spec)
+
+
+def _on_stairs(query: Float[Tensor, "b h q d"], parts: Sequence[Part], sight: Sight) -> bool:
+    enough = query.shape[2] >= (2 if len(parts) == 1 else SHARED_FROM)
+    return enough and query.dtype is torch.bfloat16 and query.device.type == "cpu" and sight.stairs
 
 
 def _whole(
@@ -114,26 +100,6 @@ def _whole(
         enable_gqa=part.key.shape[1] != query.shape[1],
     )
     return found
-
-
-def _stairs(
-    query: Float[Tensor, "b h q d"], part: Part, corner: Float[Tensor, "n n"], spec: Attention
-) -> Float[Tensor, "b h q dv"]:
-    """A lower triangle, some rows at a time with the keys up to them: scores and pattern are rounded as in `plain`.
-
-    Measured on 2 cores, 9 heads, 1,024 rows: 3.8 ms, torch's own fused attention 10.5 ms.
-    """
-    batch, heads, rows, width = query.shape
-    key, value = part.key.flatten(0, 1).transpose(1, 2), part.value.flatten(0, 1)
-    scaled = (query * spec.scale).reshape(len(value), -1, rows, width)
-    steps = []
-    for first in range(0, rows, STAIR):
-        stop = min(first + STAIR, rows)
-        size = stop - first
-        s = scaled[:, :, first:stop].flatten(1, 2) @ key[..., :stop]
-        s.unflatten(1, (-1, size))[..., first:].add_(corner[:size, :size])
-        steps.append((torch.softmax(s, dim=-1) @ value[:, :stop]).view(batch, heads, size, -1))
-    return steps[0] if len(steps) == 1 else torch.cat(steps, dim=2)
 
 
 def _single(

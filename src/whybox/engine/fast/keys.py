@@ -90,6 +90,23 @@ class Behind:
 
 
 @dataclass(frozen=True, eq=False)
+class Passing:
+    """Rows that look at a shared prefix before them and at their own keys, which nobody keeps."""
+
+    shared: Part
+
+    def extend(
+        self,
+        key: Float[torch.Tensor, "b q g d"],
+        value: Float[torch.Tensor, "b q g dv"],
+        positions: Int[np.ndarray, "m q"],
+        window: int | None,
+    ) -> tuple[Sequence[Part], "Passing"]:
+        parts, _ = Behind(self.shared).extend(key, value, positions, window)
+        return parts, self
+
+
+@dataclass(frozen=True, eq=False)
 class Beside:
     """One sequence with its cache, and neighbours behind the same cache, whose keys nobody keeps."""
 

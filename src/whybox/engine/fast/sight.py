@@ -10,10 +10,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from whybox.engine.fast.keys import NOWHERE, Part
+from whybox.engine.fast.stairs import corner
 from whybox.engine.fast.tiled import Places
 from whybox.engine.fast.tiled import sight as reach
-
-STAIR = 128  # rows of a triangle at a time: few enough to skip most of its upper half
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +35,26 @@ class Sight:
     @cached_property
     def triangle(self) -> bool:
         """Keys are the rows themselves, in rising order, all of them within the window: a lower triangle."""
-        if len(self.key) != 1 or not np.array_equal(self.key[0], self.query):
+        return self.stairs and len(self.key) == 1 and self.key[0].shape == self.query.shape
+
+    @cached_property
+    def stairs(self) -> bool:
+        """The last keys are the rows themselves, as in a triangle, and every row sees all that come before."""
+        rows = self.query.shape[1]
+        *_, last = self.key
+        if not np.array_equal(last[:, -rows:], self.query) or not (np.diff(self.query, axis=1) > 0).all():
             return False
-        near = self.window is None or int((self._real.max(axis=1) - self._real.min(axis=1)).max()) < self.window
-        return near and bool((np.diff(self.query, axis=1) > 0).all())
+        before = [*self.key[:-1], last[:, : last.shape[1] - rows]]
+        first = self._real.min(axis=1)
+        latest = max(int(part.max(initial=-1)) for part in before)
+        earliest = min(int(part.min(initial=NOWHERE)) for part in before)
+        near = self.window is None or int((self._real.max(axis=1) - np.minimum(first, earliest)).max()) < self.window
+        return near and latest <= int(first.min())
 
     @cached_property
     def corner(self) -> Float[Tensor, "n n"]:
-        """What is added to the scores where a triangle's step meets the diagonal."""
-        return torch.full((STAIR, STAIR), -torch.inf, dtype=torch.bfloat16, device=self.device).triu(1)
+        """What is added to the scores where a step of a triangle meets the diagonal."""
+        return corner(self.device)
 
     @cached_property
     def _real(self) -> Int[np.ndarray, "b q"]:
