@@ -94,10 +94,11 @@ def test_a_long_text_is_looked_through_in_pieces(size: int, monkeypatch: pytest.
 
 
 def test_statistics_of_rows_that_nobody_reads_are_looked_at_too() -> None:
-    """A window of one hides the bad row from the last one, whose logits are sound."""
-    for engine in engines("a token's row", "window 1"):
-        assert engine.run(IDS, tail=1).finite
-        assert place_of(lambda engine=engine: WAYS["statistics"](engine)) == ("embed", None, 10)
+    """The last row lies in a tile that no longer holds the bad one: its logits are sound."""
+    engine, _ = engines("a token's row", "window 1")
+    ids = (*IDS[:11], *[5] * 189)
+    assert replace(engine, attention=Kernel.TILED).run(ids, tail=1).finite
+    assert place_of(lambda: engine.run(ids, tail=1, statistics=AttentionWish())) == ("embed", None, 10)
 
 
 def test_a_counterfactual_among_sound_ones() -> None:
