@@ -79,8 +79,6 @@ def test_which_picture_is_drawn() -> None:
         ([TEXT, "--head", "3"], "--head needs --layer"),
         ([TEXT, "--csv", "--json"], "both want stdout"),
         ([TEXT, "--layer", "30"], "no layer 30"),
-        ([TEXT, "--layer", "18", "--head", "9"], "layer 18 has no head 9"),
-        (["examples/refund.yaml", "--dilution", "dok"], "no segment 'dok'; this prompt has template 1, policy"),
         ([TEXT, "-o", "x.pdf"], "cannot write .pdf"),
         ([TEXT, "--picture", "head", "-o", "x.png"], "--picture head needs --layer and --head"),
         (["nowhere.yaml"], "nowhere.yaml"),
