@@ -20,10 +20,11 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looking, "SMALLEST_PIECE", 7)
 
 
+@pytest.mark.parametrize("engine", ["numpy", "torch"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_pieces_say_what_whole_patterns_say(kind: str) -> None:
+def test_pieces_say_what_whole_patterns_say(kind: str, engine: str) -> None:
     model, prompt = model_of(random_models.spec(**KINDS[kind])), random_prompt()
-    looked = look_at(model, prompt)
+    looked = look_at(model.variant(engine=engine, precision="fp64"), prompt)
     sites = ["pattern", "scores", "value", "mlp_hidden", *(["sink_mass"] if kind == "sinks" else [])]
     trace = model.engine.run(prompt.ids, sites)
     for layer, rows in enumerate(looked.attention):

@@ -6,9 +6,10 @@ whose right answer the model finds likelier than the wrong one.
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whybox.items.generate import LANGUAGES, CountTokens, Item, Language, generate
+from whybox.items.instance import CaseInstance
 from whybox.measure.diagnosis import CODES, Subject, diagnose, evidence_lift
 from whybox.measure.heads import heads_of
 from whybox.measure.looking import look_at
@@ -60,16 +61,25 @@ def pool(language: Language, count_tokens: CountTokens) -> Iterator[Item]:
         yield from each
 
 
+def asked(model: Model, item: Item) -> CaseInstance:
+    """The item as this model is asked: through its template, else its documents and the question as raw text."""
+    case = item.instance
+    if model.tokenizer.chat_template is not None:
+        return case
+    return replace(case, messages=(), raw_parts=tuple(part for part in case.parts if part.name != "policy"))
+
+
 def answered(model: Model, item: Item) -> bool:
     """Whether the right answer is likelier than the wrong one, or than every other where none is named."""
-    prompt, case = model.prompt(item.instance), item.instance
+    prompt, case = model.prompt(asked(model, item)), item.instance
+    space = "" if model.tokenizer.chat_template is not None or item.language == "zh" else " "
     others = [case.wrong] if case.wrong else list(item.others)
-    right = model.score(prompt, case.right).log_prob
-    return all(right > model.score(prompt, other).log_prob for other in others)
+    right = model.score(prompt, space + case.right).log_prob
+    return all(right > model.score(prompt, space + other).log_prob for other in others)
 
 
 def _codes(model: Model, item: Item, probed: Probed | str) -> set[str]:
-    looked = look_at(model, model.prompt(item.instance))
+    looked = look_at(model, model.prompt(asked(model, item)))
     subject = Subject(looked, heads_of(looked, probed), item.instance.evidence)
     codes = {found.code for found in diagnose(subject)}
     lift = evidence_lift(subject)

@@ -113,7 +113,8 @@ export class HeadMap {
     const width = roomFor(canvas);
     const most = Math.min(112, Math.round(width * 0.24));
     const labelled = this.source.blocks.rows === 1 && (width - most - MARGIN_STRIP) / view.columns >= LABEL_CELL;
-    const room = labelled ? [this.longest("rows", view.top, view.rows, most), this.longest("columns", view.left, view.columns, most)] : [0, 0];
+    const needed = () => [this.longest("rows", view.top, view.rows, most), this.longest("columns", view.left, view.columns, most)];
+    const room = labelled ? needed() : [0, 0];
     const margin = MARGIN_STRIP + 4 + room[0];
     const plot = width - margin;
     const height = Math.max(120, Math.round(plot * Math.min(1.4, view.rows / view.columns)));

@@ -71,7 +71,7 @@ class Look {
     this.grid.choose(index);
     this.table.mark(index);
     const source = this.source(index);
-    this.root.querySelector("[data-head-name]").textContent = this.words["look.head.name"].replace("{layer}", layer).replace("{head}", head);
+    this.root.querySelector("[data-head-name]").textContent = this.name(index);
     this.root.querySelector("[data-head-classes]").textContent = classes.map((name) => this.words[`look.class.${name}`]).join(" · ");
     const missing = this.root.querySelector("[data-missing]");
     missing.hidden = !(source instanceof Pooled);
@@ -143,16 +143,20 @@ class Look {
     this.grid.filter(on ? (index) => this.look.heads[index].classes.includes(name) : () => true);
   }
 
+  name(index) {
+    const { layer, head } = this.look.heads[index];
+    return this.words["look.head.name"].replace("{layer}", layer).replace("{head}", head);
+  }
+
   /** What the chosen head of the grid is, in words. */
   tell(index) {
-    const { layer, head, classes } = this.look.heads[index];
-    const name = this.words["look.head.name"].replace("{layer}", layer).replace("{head}", head);
+    const { classes } = this.look.heads[index];
     const told = this.look.told.map((place) => {
       const value = this.look.rows[index][place];
       return `${this.look.columns[place].label} ${value === null ? "—" : percentText(value)}`;
     });
     const classNames = classes.map((each) => this.words[`look.class.${each}`]).join(", ");
-    document.querySelector("#grid output").textContent = `${name} · ${classNames}\n${told.join(" · ")}`;
+    document.querySelector("#grid output").textContent = `${this.name(index)} · ${classNames}\n${told.join(" · ")}`;
   }
 }
 
