@@ -11,12 +11,13 @@ from whybox import families, library
 from whybox.engine import choice
 from whybox.engine.choice import NUMPY, Way
 from whybox.engine.counterfactual import Swept, fresh_run, sweep
-from whybox.engine.edit import Edit, check, require_places
+from whybox.engine.edit import Edit, check, edits_of, require_places
 from whybox.engine.gradient import Gradient
 from whybox.engine.one_head import pattern_of
 from whybox.engine.read import Reading
 from whybox.engine.sampling import GREEDY, Decoding, choose
 from whybox.engine.trace import Answer, Change, Draft, Engine, Trace, Wish, log_softmax
+from whybox.engine.wishes import whole
 from whybox.engine.writing import Writing
 from whybox.errors import PromptError, UsageError
 from whybox.formats import GgufFile, WeightFile, open_weights
@@ -171,12 +172,11 @@ class Model:
         Raises PromptError for an empty prompt or one beyond the trained context (unless allow_long), SiteError for a
         site, layer or index that does not exist, NonFiniteError where NaN or Inf first appears.
         """
-        prompt, edits = self.prompt(what), tuple(edits)
+        prompt, edits = self.prompt(what), edits_of(edits)
         self.require_fits(len(prompt.ids))
         require_places(edits, len(prompt.ids))
-        if tail is not None and tail < 1:
-            raise UsageError(f"tail: expected at least 1 row, found {tail}", "leave it out for all rows")
-        trace = self.engine.run(prompt.ids, see, edits, tail=tail, statistics=_wish(statistics, prompt))
+        rows = None if tail is None else whole("tail", tail, 1)
+        trace = self.engine.run(prompt.ids, see, edits, tail=rows, statistics=_wish(statistics, prompt))
         return replace(trace, prompt=prompt, label=self.tokenizer.label)
 
     def pattern(self, trace: Trace, layer: int, head: int) -> Array:
@@ -201,11 +201,13 @@ class Model:
     def steps(
         self, what: Promptable, count: int, decoding: Decoding = GREEDY, edits: Iterable[Edit] = ()
     ) -> Iterator[tuple[int, Trace]]:
-        """Generated ids one by one, each with the trace whose last row chose it. Edits hold at every step."""
-        prompt, edits = self.prompt(what), tuple(edits)
-        self.require_fits(len(prompt.ids))
+        """Generated ids one by one, each with the trace whose last row chose it. Edits hold at every step.
+
+        Raises what `run` raises; SiteError too for an edit at a position beyond the last token that is read.
+        """
+        prompt, edits = self.prompt(what), edits_of(edits)
         generator = np.random.default_rng(decoding.seed)
-        count = min(count, self.room(len(prompt.ids)))
+        count = self._writable(prompt, count, edits)
         length, written = len(prompt.ids) + count, list(prompt.ids)
         trace = self.engine.run(written, (), edits, self.engine.fresh_cache(length), tail=1)
         for done in range(count):
@@ -217,6 +219,14 @@ class Model:
             fed, cache = ([chosen], trace.cache) if self.cached else (written, self.engine.fresh_cache(length))
             trace = self.engine.run(fed, (), edits, cache, tail=1)
 
+    def _writable(self, prompt: Prompt, count: int, edits: tuple[Edit, ...]) -> int:
+        """How many tokens will be written at most. SiteError for edits at positions that are never read."""
+        length = len(prompt.ids)
+        self.require_fits(length)
+        count = min(whole("count", count, 0), self.room(length))
+        require_places(edits, length + max(count - 1, 0))
+        return count
+
     def room(self, length: int) -> int:
         """How many tokens can be written behind `length` others; the last one is chosen, and never read."""
         return sys.maxsize if self.allow_long else self.spec.context + 1 - length
@@ -226,7 +236,7 @@ class Model:
     ) -> Generated:
         """Up to `count` tokens; greedy unless told, seeded otherwise. The stop token is not part of the text."""
         prompt = self.prompt(what)
-        return self._generated(prompt, [chosen for chosen, _ in self.steps(prompt, count, decoding, edits)])
+        return self.generated(prompt, [chosen for chosen, _ in self.steps(prompt, count, decoding, edits)])
 
     def generate_many(
         self,
@@ -235,21 +245,24 @@ class Model:
         decoding: Decoding | Sequence[Decoding] = GREEDY,
         edits: Iterable[Edit] = (),
     ) -> list[Generated]:
-        """What `generate` gives for each, in the same order, the engine's fastest way: prefixes that several share
-        are computed once, the rest in batches. decoding: one for all (the seed too), or one for each.
+        """A text for each, in the same order, the engine's fastest way: prefixes that several share are computed once,
+        the rest in batches. decoding: one for all (the seed too), or one for each.
 
-        Equal prompts with the same decoding run once. Raises what `generate` raises, before anything runs.
+        Logits are those of `generate` to the noise of other product shapes: in fp32 some 1e-5, so that texts are equal
+        but for ties; in bf16, fp16, int8 and int4 a product rounds a row otherwise among other rows, so that a choice
+        nearer than that may fall the other way, and the text go on otherwise from there. Equal prompts with the same
+        decoding run once. Raises what `generate` raises, before anything runs.
         """
-        read, edits = [self.prompt(each) for each in prompts], tuple(edits)
+        read, edits = [self.prompt(each) for each in prompts], edits_of(edits)
         each = [decoding] * len(read) if isinstance(decoding, Decoding) else list(decoding)
         if len(each) != len(read):
             raise UsageError(f"expected one decoding, or one for each of {len(read)} prompts, found {len(each)}")
         for prompt in read:
-            self.require_fits(len(prompt.ids))
+            self._writable(prompt, count, edits)
         if not self.cached:
             return [self.generate(prompt, count, own, edits) for prompt, own in zip(read, each, strict=True)]
         written = self._written(tuple(zip([prompt.ids for prompt in read], each, strict=True)), count, edits)
-        return [self._generated(prompt, ids) for prompt, ids in zip(read, written, strict=True)]
+        return [self.generated(prompt, ids) for prompt, ids in zip(read, written, strict=True)]
 
     def _written(
         self, asked: Sequence[tuple[tuple[int, ...], Decoding]], count: int, edits: tuple[Edit, ...]
@@ -263,7 +276,8 @@ class Model:
         known.update(zip(keys, writing.written, strict=True))
         return [known[key] for key in asked]
 
-    def _generated(self, prompt: Prompt, ids: Sequence[int]) -> Generated:
+    def generated(self, prompt: Prompt, ids: Sequence[int]) -> Generated:
+        """What was written behind a prompt, of the ids that were chosen."""
         stopped = bool(ids) and ids[-1] in self.tokenizer.stop_ids
         written = ids[:-1] if stopped else ids
         whole = prompts.extend(self.tokenizer, prompt, written) if written else prompt
@@ -274,7 +288,7 @@ class Model:
 
         Where the joint encoding changes the prompt's last ids, scoring starts at the last id both agree on.
         """
-        edits = tuple(edits)
+        edits = edits_of(edits)
         return self._scored_alone(self._answer(what, answer, edits), edits)
 
     def score_many(
@@ -285,16 +299,14 @@ class Model:
 
         Edited texts share nothing, and run one by one. Raises what `score` raises, before anything runs.
         """
-        read, written, edits = list(prompts), list(answers), tuple(edits)
+        read, written, edits = list(prompts), list(answers), edits_of(edits)
         if len(read) != len(written):
             raise UsageError(f"expected an answer for each of {len(read)} prompts, found {len(written)}")
         asked = [self._answer(prompt, answer, edits) for prompt, answer in zip(read, written, strict=True)]
         if edits:
             return [self._scored_alone(each, edits) for each in asked]
-        known = {each: Scored(0.0, (), (), each.start) for each in asked}
-        distinct = [each for each in known if each.rows]
-        for index, rows in self.engine.answer_rows(distinct):
-            known[distinct[index]] = weighed(rows, distinct[index])
+        distinct = list(dict.fromkeys(asked))
+        known = {distinct[index]: weighed(rows, distinct[index]) for index, rows in self.engine.answer_rows(distinct)}
         return [known[each] for each in asked]
 
     def _scored_alone(self, asked: Answer, edits: tuple[Edit, ...]) -> Scored:
@@ -302,6 +314,8 @@ class Model:
 
     def _answer(self, what: Promptable, answer: str, edits: tuple[Edit, ...]) -> Answer:
         ids, start = self.join(self.prompt(what), answer)
+        if start == len(ids):
+            raise PromptError("the answer is empty: it has no token to score", "give the text of an answer")
         if start == 0:
             raise PromptError("the answer's first token has no token before it", "give a prompt of at least one token")
         self.require_fits(len(ids))

@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +66,8 @@ def test_chat_goes_through_the_template(model: str) -> None:
         (["next", "--engine", "jax", "a"], 2, "'jax'"),
         (["next", "--precision", "fp8", "a"], 2, "whybox: precision 'fp8' is not available"),
         (["next", "--precision", "fp16", "--device", "cpu", "a"], 2, "whybox: float16 products are about 100 times"),
+        (["next", "--device", "cpu:3", "--engine", "torch", "a"], 2, "whybox: device 'cpu:3' is not supported"),
+        (["next", "--threads", "99999", "a"], 2, "whybox: --threads 99999: this machine runs"),
         (["next", "a " * 9000], 2, "tokens, the trained context has"),
         (["next", "a", "-o", "x.docx"], 2, "whybox: cannot write .docx"),
         (["next", "a", "-o", "/nowhere/at/all/x.json"], 3, "there is no folder /nowhere/at/all"),
@@ -92,3 +96,40 @@ def test_standard_input_that_is_not_text_is_refused(model: str) -> None:
     ended = run("next", "-m", model, "-", stdin=b"\xff\xfe\x00")
     assert ended.returncode == 2
     assert "UTF-8" in ended.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process alone")
+@pytest.mark.parametrize("form", [["--json"], ["--top", "1"]])
+def test_ctrl_c_keeps_what_is_written(model: str, form: list[str]) -> None:
+    """A text of 4,000 tokens is interrupted when the first are written: the whole document comes, and says so."""
+    command = [sys.executable, "-c", TOLD, "next", "-m", model, "-n", "4000", "Once upon a time", *form]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ | {"LANG": "C"})
+    assert process.stderr is not None
+    assert process.stderr.readline() == b"20 written\n"
+    process.send_signal(signal.SIGINT)
+    out, err = (stream.decode() for stream in process.communicate(timeout=60))
+    assert process.returncode == 130
+    assert err.splitlines()[-2] == "whybox: interrupted"
+    assert re.fullmatch(r"\d+ of 4000 tokens were written, and are in the result\.", err.splitlines()[-1])
+    if "--json" in form:
+        written = json.loads(out)["generated"]
+        assert written["broken_off"] is True
+        assert 20 <= len(written["ids"]) < 4000
+        assert len(written["text"]) > 20
+    else:
+        assert "Broken off by Ctrl-C after" in out
+
+
+TOLD = """
+import sys
+from whybox.jobs import next as job
+steps = job.Model.steps
+def told(*given):
+    for done, step in enumerate(steps(*given)):
+        yield step
+        if done == 19:
+            print("20 written", file=sys.stderr, flush=True)
+job.Model.steps = told
+from whybox.cli.main import main
+main()
+"""

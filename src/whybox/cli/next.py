@@ -46,3 +46,5 @@ def next_(
     wanted = Wanted(top, n, trace, Decoding(temperature, top_k, top_p, shared.seed), shared.language)
     document = next_token(loaded, prompt_of(loaded, prompt, chat), wanted)
     form.deliver(document, shared.language, shared.out, shared.json)
+    if document.generated is not None and document.generated.broken_off:
+        raise KeyboardInterrupt(f"{len(document.generated.ids)} of {n} tokens were written, and are in the result.")

@@ -11,6 +11,7 @@ from whybox.engine import machine
 from whybox.engine.memory import held, require_room, weights_bytes
 from whybox.engine.reference import ReferenceEngine
 from whybox.engine.trace import Engine
+from whybox.engine.wishes import whole
 from whybox.errors import UsageError
 from whybox.formats import WeightFile
 from whybox.spec import Spec
@@ -73,8 +74,8 @@ def require_possible(way: Way) -> None:
     if resolve(way.engine) == "torch":
         _among(way.precision, TORCH_PRECISIONS, "precision")
         _among(way.kernel or "auto", KERNELS, "kernel")
-        _at_least_one(1 if way.chunk is None else way.chunk, "chunk")
-        _at_least_one(way.batch, "batch")
+        whole("chunk", 1 if way.chunk is None else way.chunk, 1)
+        whole("batch", way.batch, 1)
         return _require_device(way)
     _among(way.precision, tuple(NUMPY_PRECISIONS), "precision", "with numpy; torch knows bf16 and int8 as well")
     _among(way.kernel or "plain", ("auto", "plain"), "kernel", "with numpy; torch knows sdpa and tiled as well")
@@ -127,8 +128,3 @@ def _fast(spec: Spec, weights: Weights, way: Way) -> Built:
 def _among(value: str, known: tuple[str, ...], what: str, whose: str = "") -> None:
     if value not in known:
         raise UsageError(f"{what} {value!r} is not available", f"available: {', '.join(known)} {whose}".rstrip())
-
-
-def _at_least_one(value: int, what: str) -> None:
-    if value < 1:
-        raise UsageError(f"{what}: expected at least 1, found {value}")

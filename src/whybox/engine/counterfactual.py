@@ -10,6 +10,7 @@ import numpy as np
 from whybox.engine.edit import portion
 from whybox.engine.felt import first_felt, rope_length, untouched
 from whybox.engine.trace import Cache, Change, Engine, Read, Trace, Wish
+from whybox.engine.wishes import real
 from whybox.errors import SiteError, UsageError
 
 Array = np.ndarray
@@ -142,5 +143,6 @@ def sweep(engine: Engine, base: Trace, changes: Sequence[Change], read: Read, se
 
 
 def plain(value: float | Array) -> float | Array:
-    """A single number as a float, of whatever kind it is."""
-    return float(value) if np.ndim(value) == 0 else value
+    """A single number as a float, of whatever kind it is. UsageError where a read gives no numbers."""
+    found = real("what the read gives", value)
+    return value if found.ndim else float(found)

@@ -6,14 +6,14 @@ boost(q=56, k=range(30, 40), layers=(18, 20))  the strongest named key is lifted
 set_to("resid_mid", 7, value, q=12)            a patched activation
 """
 
-import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import SupportsIndex, assert_never
 
 import numpy as np
 
-from whybox.errors import SiteError
+from whybox.engine.wishes import number, real, whole_numbers
+from whybox.errors import SiteError, UsageError
 from whybox.sites import BY_NAME, require_layer, require_site
 from whybox.spec import Mlp, Moe, Spec
 
@@ -81,17 +81,17 @@ def zero(site: str, layers: Numbers | None = None, **at: Numbers | slice) -> Edi
 
 def scale(site: str, factor: float, layers: Numbers | None = None, **at: Numbers | slice) -> Edit:
     """The selection multiplied by a factor."""
-    return _edit(site, layers, at, Scale(factor))
+    return _edit(site, layers, at, Scale(number(f"factor of {site}", factor)))
 
 
 def set_to(site: str, value: Array | float, layers: Numbers | None = None, **at: Numbers | slice) -> Edit:
     """The selection := a value, broadcast over it: a patch when the value comes from another trace."""
-    return _edit(site, layers, at, Set(np.asarray(value)))
+    return _edit(site, layers, at, Set(real(f"value of {site}", value)))
 
 
 def add(site: str, value: Array | float, layers: Numbers | None = None, **at: Numbers | slice) -> Edit:
     """A value, broadcast over the selection, added to it."""
-    return _edit(site, layers, at, Add(np.asarray(value)))
+    return _edit(site, layers, at, Add(real(f"value of {site}", value)))
 
 
 def cut(layers: Numbers | None = None, **at: Numbers | slice) -> Edit:
@@ -102,6 +102,17 @@ def cut(layers: Numbers | None = None, **at: Numbers | slice) -> Edit:
 def boost(layers: Numbers | None = None, **at: Numbers | slice) -> Edit:
     """Attention edges lifted to the strongest key of their row: select by h, q, k."""
     return _edit("scores", layers, at, Boost())
+
+
+def edits_of(given: Iterable[Edit]) -> tuple[Edit, ...]:
+    """Edits in a row. UsageError for what is none."""
+    edits = tuple(given) if isinstance(given, Iterable) else (given,)
+    strange = [each for each in edits if not isinstance(each, Edit)]
+    if strange or not isinstance(given, Iterable):
+        raise UsageError(
+            f"edits: expected a list of edits, found {(strange or [given])[0]!r}", "see docs/python.md#edits"
+        )
+    return edits
 
 
 def portion(edit: Edit, whole: range, part: range, spec: Spec) -> Edit:
@@ -243,23 +254,15 @@ def selected(index: Index | None, places: Array) -> Array:
 
 
 def _edit(site: str, layers: Numbers | None, at: Mapping[str, Numbers | slice], action: Action) -> Edit:
-    chosen = None if layers is None else _numbers("layers", layers)
+    chosen = None if layers is None else whole_numbers("layers", layers, SiteError)
     return Edit(site, chosen, tuple((axis, _index(axis, at[axis])) for axis in sorted(at)), action)
 
 
 def _index(axis: str, given: Numbers | slice) -> Index:
     if isinstance(given, slice | range):
         return given
-    numbers = _numbers(f"axis {axis!r}", given)
+    numbers = whole_numbers(f"axis {axis!r}", given, SiteError)
     return numbers if isinstance(given, Iterable) else numbers[0]
-
-
-def _numbers(what: str, given: Numbers) -> tuple[int, ...]:
-    """Whole numbers of any kind, NumPy's among them, as Python's."""
-    try:
-        return tuple(map(operator.index, given)) if isinstance(given, Iterable) else (operator.index(given),)
-    except TypeError:
-        raise SiteError(f"{what}: expected a whole number or several, found {given!r}") from None
 
 
 def _require_in_range(edit: Edit, letter: str, index: Index, spec: Spec) -> None:

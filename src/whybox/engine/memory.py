@@ -190,6 +190,34 @@ def need_of_ends(spec: Spec, run: Run) -> Need:
     return _of_texts(spec, run, _widest(_slots(spec, run.tokens, run.batch, run.bytes_each)))
 
 
+def need_of_sweep(spec: Spec, run: Run) -> Need:
+    """A batch of counterfactuals: `tokens` rows of each, behind `past` that are as in the base run. None in chunks.
+
+    Stays: of the base run its keys and values, a stream for each layer and its kept sites, once more where rows are
+    put together; of each counterfactual one layer's keys and values, its kept sites, its logits. One after another:
+    attention and MLP of a layer.
+    """
+    run, each = replace(run, chunk=None), run.bytes_each
+    base = replace(run, tokens=run.past + run.tokens, past=0, batch=2)
+    stream = ((base.tokens, len(spec.layers) + 1, spec.width, each),)
+    stays = (
+        *_weights(run),
+        Item("keys and values of the base run", "k · 2 · g · d · bytes", _slots(spec, base.tokens, 1, each), SHORTER),
+        Item("a stream for each layer", "q · (l + 1) · c · bytes", stream, SHORTER),
+        *(replace(item, name=f"{item.name} of the base run") for item in _kept(spec, base)),
+        Item(
+            "keys and values of a layer",
+            "b · k · 2 · g · d · bytes",
+            _widest(_slots(spec, run.tokens, run.batch, each)),
+            SHORTER,
+        ),
+        *_kept(spec, run),
+        Item("logits", "b · q · v · (2 · bytes + 4)", ((run.batch, run.rows, spec.vocab, 2 * each + 4),), SHORTER),
+    )
+    attention = (_stream(spec, run), _projections(spec, run), _scores(spec, run))
+    return Need(stays, (attention, (_stream(spec, run), _hidden(spec, run))))
+
+
 def _of_texts(spec: Spec, run: Run, slots: tuple[Term, ...]) -> Need:
     """Logits are there as computed, as put together, and in float32."""
     rows = ((run.batch, run.rows, spec.vocab, 2 * run.bytes_each + 4),)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from whybox.engine.edit import Edit, apply, check, row_axis, site_axes
+from whybox.engine.edit import Edit, apply, check, edits_of, row_axis, site_axes
 from whybox.engine.read import Reading
+from whybox.engine.wishes import site_and_layers, whole, whole_numbers
 from whybox.errors import NonFiniteError, SiteError
 from whybox.parts.mask import visible
 from whybox.sites import exists_in, require_layer, require_site
@@ -90,6 +91,10 @@ class Trace:
     label: Callable[[int], str] = "#{}".format
     statistics: tuple[AttentionRows, ...] | None = None
 
+    def __post_init__(self) -> None:
+        for array in (self.logits, *self.sites.values()):
+            array.flags.writeable = False
+
     def __repr__(self) -> str:
         kept = ", ".join(dict.fromkeys(name for name, _ in self.sites)) or "no sites"
         return f"<Trace of {len(self.ids)} tokens: {kept}>"
@@ -125,6 +130,9 @@ class Trace:
 
     def log_probs(self, row: int = -1) -> Array:
         """Log-probabilities [v] of the next token at one of the computed rows (default: the last), float64."""
+        count = len(self.rows)
+        if not -count <= whole("row", row) < count:
+            raise SiteError(f"row {row}: this run has {count} rows of logits, 0 … {count - 1}", "-1 is the last")
         return log_softmax(self.logits[row])
 
     def constant(self, values: Array) -> Array:
@@ -138,7 +146,7 @@ class Trace:
     def next_ids(self, count: int = 10) -> list[tuple[int, float]]:
         """The `count` most probable next tokens (id, probability), best first; ties by lower id."""
         log_probs = self.log_probs()
-        best = np.argsort(-log_probs, kind="stable")[:count]
+        best = np.argsort(-log_probs, kind="stable")[: whole("count", count, 0)]
         return [(int(i), float(np.exp(log_probs[i]))) for i in best]
 
     def visible(self, layer: int) -> Array:
@@ -294,7 +302,7 @@ def wanted(see: Iterable[Wish], spec: Spec) -> set[Key]:
     """Wishes ("pattern", or ("pattern", 5), or ("pattern", (5, 6))) as the set of (site, layer)."""
     keys: set[Key] = set()
     for wish in see:
-        name, layers = (wish, None) if isinstance(wish, str) else wish
+        name, layers = site_and_layers(wish)
         site = require_site(name, spec)
         if not site.per_layer:
             keys.add((name, None))
@@ -302,7 +310,7 @@ def wanted(see: Iterable[Wish], spec: Spec) -> set[Key]:
         if layers is None:
             keys |= {(name, layer) for layer in range(len(spec.layers)) if exists_in(name, spec.layers[layer])}
             continue
-        for layer in (layers,) if isinstance(layers, int) else layers:
+        for layer in layers:
             if not exists_in(name, spec.layers[require_layer(layer, spec)]):
                 raise SiteError(f"layer {layer} has no site {name!r}, other layers of this model do")
             keys.add((name, layer))
@@ -311,11 +319,16 @@ def wanted(see: Iterable[Wish], spec: Spec) -> set[Key]:
 
 @dataclass(frozen=True)
 class Change:
-    """A counterfactual: edits, other ids, another continuation, or any of these jointly."""
+    """A counterfactual: edits, other ids, another continuation, or any of these jointly; lists become tuples."""
 
     edits: tuple[Edit, ...] = ()
     ids: tuple[int, ...] | None = None
     continuation: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "edits", edits_of(self.edits))
+        object.__setattr__(self, "ids", None if self.ids is None else whole_numbers("ids", self.ids))
+        object.__setattr__(self, "continuation", whole_numbers("continuation", self.continuation))
 
     def text(self, base: tuple[int, ...]) -> tuple[int, ...]:
         """The ids that its run feeds, given those of the base run."""

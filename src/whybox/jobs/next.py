@@ -68,7 +68,15 @@ def candidates(model: Model, log_probs: np.ndarray, top: int) -> tuple[Candidate
 
 
 def _generated(model: Model, prompt: Prompt, wanted: Wanted) -> Generated | None:
+    """Ctrl-C ends the writing; what was written by then is kept."""
     if not wanted.generate:
         return None
-    written = model.generate(prompt, wanted.generate, wanted.decoding)
-    return Generated(ids=written.ids, text=written.text)
+    ids: list[int] = []
+    broken_off = False
+    try:
+        for chosen, _ in model.steps(prompt, wanted.generate, wanted.decoding):
+            ids.append(chosen)
+    except KeyboardInterrupt:
+        broken_off = True
+    written = model.generated(prompt, ids)
+    return Generated(ids=written.ids, text=written.text, broken_off=broken_off)

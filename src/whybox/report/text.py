@@ -35,6 +35,8 @@ def render_next(document: NextDocument, console: Console, lang: Lang) -> None:
     if document.generated is not None:
         heading(console, say("next.written", lang))
         console.print(Text(calm(document.generated.text)))
+        if document.generated.broken_off:
+            console.print(Text(say("next.broken_off", lang, n=len(document.generated.ids)), style="dim"))
     if document.stages:
         heading(console, say("next.stages", lang))
         _stages(document.stages, console, lang)

@@ -331,6 +331,7 @@ WORDS: dict[str, tuple[str, str]] = PICTURES | {
     "next.logprob": ("nats", "nats"),
     "next.rest": ("all others", "其余全部"),
     "next.written": ("Written on", "续写"),
+    "next.broken_off": ("Broken off by Ctrl-C after {n} tokens.", "按 Ctrl-C 中断，已写出 {n} 个 token。"),
     "next.stages": ("Stage by stage", "逐步走查"),
     # numbers of the walk
     "number.characters": ("characters", "字符数"),

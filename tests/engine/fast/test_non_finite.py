@@ -9,7 +9,7 @@ import torch
 
 from tests.engine.fast.pairs import KINDS
 from tests.engine.random_models import IDS, drawn
-from whybox.engine.edit import scale
+from whybox.engine.edit import scale, set_to
 from whybox.engine.fast import FastEngine, Kernel, Precision, pack
 from whybox.engine.fast import engine as fast_engine
 from whybox.engine.reference import ReferenceEngine
@@ -55,7 +55,8 @@ def engines(cause: str, kind: str = "plain") -> tuple[FastEngine, ReferenceEngin
     of = replace(KINDS[kind], tied=False)  # so that a token's row is no row of the head
     whole = drawn(of, 0, np.float32)
     arrays = {role: np.array(array) for role, array in whole.items()}
-    CAUSES[cause][0](arrays)
+    if cause in CAUSES:
+        CAUSES[cause][0](arrays)
     weights = Weights(arrays, whole.ledger)
     return FastEngine(pack(of, weights, Precision.FP32, torch.device("cpu")), Kernel.AUTO), ReferenceEngine(of, weights)
 
@@ -108,3 +109,45 @@ def test_a_counterfactual_among_sound_ones() -> None:
         assert [index for index, _ in engine.counterfactuals(base, [sound])] == [0]
         found = place_of(lambda engine=engine, base=base: list(engine.counterfactuals(base, [sound, bad, sound])))
         assert found == ("embed", None, 10)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("site", ["query", "query_pos", "key", "key_pos"])
+@pytest.mark.parametrize("kernel", list(Kernel))
+def test_an_edit_that_sets_queries_or_keys_to_no_number_is_named(bad: float, site: str, kernel: Kernel) -> None:
+    """torch's fused attention gives 0 for such a query."""
+    mine, _ = engines("nothing")
+    mine = replace(mine, attention=kernel)
+    axes = {"q": 2, "h": 4} if site.startswith("query") else {"k": 2, "g": 1}
+    edit = set_to(site, bad, 1, **axes)
+    assert place_of(lambda: mine.run(IDS, edits=[edit])) == (site, 1, 2)
+    base = mine.run(IDS)
+    sound = Change((scale("mlp_out", 0.5, 2),))
+    assert place_of(lambda: list(mine.counterfactuals(base, [sound, Change((edit,)), sound]))) == (site, 1, 2)
+    drafts = [Draft(IDS[:5], 3), Draft(IDS[:4], 3, (edit,)), Draft(IDS[:4], 3, (scale("mlp_out", 0.5, 2),))]
+    assert place_of(lambda: mine.write(drafts, lambda drafts, _: [None] * len(drafts))) == (site, 1, 2)
+
+
+@pytest.mark.parametrize("role", ["query_norm", "key_norm"])
+def test_gains_and_biases_of_queries_are_looked_at_too(role: str) -> None:
+    kind = next(name for name, of in KINDS.items() if of.layers[1].attention.qk_norm is not None)
+    of = KINDS[kind]
+    arrays = {name: np.array(array) for name, array in drawn(of, 0, np.float32).items()}
+    arrays[f"layers.1.{role}.gain"].flat[0] = np.nan
+    bad = FastEngine(pack(of, arrays, Precision.FP32, torch.device("cpu")), Kernel.SDPA)
+    assert place_of(lambda: bad.run(IDS)) == (role.removesuffix("_norm"), 1, 0)
+
+
+@pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT4])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("role", ["layers.1.down", "layers.2.out", "layers.0.key", "head"])
+def test_weights_without_a_code_are_refused_by_name(precision: Precision, bad: float, role: str) -> None:
+    of = replace(KINDS["plain"], tied=False)
+    arrays = {name: np.array(array) for name, array in drawn(of, 0, np.float32).items()}
+    pack(of, arrays, precision, torch.device("cpu"))
+    arrays[role][1].flat[1] = bad
+    with pytest.raises(
+        NonFiniteError, match=f"non-finite weight first at {role}, position 1; before it: largest"
+    ) as at:
+        pack(of, arrays, precision, torch.device("cpu"))
+    assert at.value.site == role

@@ -5,18 +5,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.engine.fast.pairs import KINDS, fast, reference
 from tests.engine.fast.test_fast_sites import EDITS, everything
 from tests.engine.random_models import IDS
+from whybox.engine import machine
 from whybox.engine.counterfactual import fresh_run, sweep
 from whybox.engine.edit import add, boost, cut, scale, set_to, zero
 from whybox.engine.fast import FastEngine, Precision
+from whybox.engine.memory import Run, need_of_sweep
 from whybox.engine.read import log_prob_of
 from whybox.engine.trace import Change, Trace
-from whybox.errors import NonFiniteError, SiteError, UsageError
+from whybox.errors import CapacityError, NonFiniteError, SiteError, UsageError
 from whybox.sites import exists_in
 from whybox.spec import Spec
 
@@ -208,3 +211,59 @@ def test_sweeps_keep_precision_of_the_engine() -> None:
     again = fresh_run(engine, base, Change((zero("head_out", 1),)))
     assert np.abs(trace.logits - again.logits).max() < 0.25
     assert replace(trace, sites={}).changed == (True,)
+
+
+def test_a_read_may_reckon_with_gradients() -> None:
+    """It is called outside of the mode in which the runs are made."""
+    mine = fast(KINDS["plain"])
+
+    def slope(run: Trace) -> float:
+        logits = torch.tensor(run.logits[-1], requires_grad=True)
+        torch.softmax(logits, dim=0)[3].backward()
+        return float(logits.grad[3])
+
+    found = sweep(mine, mine.run(IDS), [Change(), Change((zero("head_out", 1, h=2),)), Change(ids=IDS[:7])], slope)
+    assert len({round(value, 12) for value in found}) == 3
+    assert not torch.is_inference_mode_enabled()
+
+
+@pytest.mark.parametrize("see", [(), ("final",), ("resid_post",)])
+@pytest.mark.parametrize("site", ["final", "logits", "mlp_out"])
+def test_the_base_runs_edits_are_known_to_have_changed_something(site: str, see: tuple[str, ...]) -> None:
+    mine = fast(KINDS["plain"])
+    base = mine.run(IDS, edits=[scale(site, 0.5), scale(site, 1.0)])
+    changes = [Change(), Change((zero("head_out", 1, h=2),)), Change(continuation=(4,))]
+    for index, found in mine.counterfactuals(base, changes, see):
+        assert found.changed == fresh_run(mine, base, changes[index], see).changed
+        assert found.changed[:2] == (True, False)
+
+
+def test_what_a_read_is_given_cannot_be_written_to() -> None:
+    for one in (fast(KINDS["plain"]), reference(KINDS["plain"])):
+        base = one.run(IDS)
+        for _, found in one.counterfactuals(base, possible(KINDS["plain"]), ["resid_post"]):
+            assert not found.logits.flags.writeable
+            assert not any(array.flags.writeable for array in found.sites.values())
+
+
+def test_what_would_not_fit_is_refused_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Patterns of 24 counterfactuals of 12 rows: 3 layers · 24 · 6 heads · 12 · 12 numbers of 8 bytes are 498 kB."""
+    mine = fast(KINDS["plain"])
+    base, changes = mine.run(IDS), [Change((zero("mlp_out", 0, c=unit),)) for unit in range(24)]
+    monkeypatch.setattr(machine, "available", lambda: 450_000)
+    assert len(dict(mine.counterfactuals(base, changes[:2], ["pattern"]))) == 2
+    monkeypatch.setattr(FastEngine, "embed", lambda *_: pytest.fail("it was computed"))
+    with pytest.raises(CapacityError, match=r"needs .* of memory, 450 kB|450,000 bytes are available") as caught:
+        next(mine.counterfactuals(base, [Change(ids=IDS[:7]), *changes], ["pattern"]))
+    assert "kept pattern: b · h · q · k · bytes" in caught.value.cause
+    assert "keep fewer sites" in caught.value.remedy
+    whole = need_of_sweep(KINDS["plain"], Run(12, batch=24, tail=12, see=("pattern",), bytes_each=8))
+    kept = next(item for item in whole.items if item.name == "kept pattern")
+    assert kept.nbytes == 3 * 24 * 6 * 12 * 12 * 8
+
+
+@pytest.mark.parametrize("given", [None, "much", 1j, [[1.0], [1.0, 2.0]], np.array([None])])
+def test_a_read_that_gives_no_numbers_is_refused(given: object) -> None:
+    mine = fast(KINDS["plain"])
+    with pytest.raises(UsageError, match="what the read gives: expected"):
+        sweep(mine, mine.run(IDS), [Change()], lambda run: given)  # type: ignore[arg-type, return-value]

@@ -16,6 +16,7 @@ from whybox.engine.fast.activation import activate
 from whybox.engine.fast.kernel_choice import Kernel, chosen
 from whybox.engine.fast.keys import LayerKeys, Part
 from whybox.engine.fast.packed import PackedLayer, PackedMlp, PackedMoe, linear, norm
+from whybox.engine.fast.products import finite
 from whybox.engine.fast.sight import Sight, Sights, beside
 from whybox.engine.fast.statistics import Collector, Survey
 from whybox.engine.fast.tap import BatchTap, Places
@@ -80,6 +81,7 @@ class Block:
         self.index, self.batch, self.tap = index, batch, batch.tap
         self.watched = self.tap.busy_in(index)
         self.needed = None if self.watched else needed
+        self.sound = packed.sound
 
     def run(self, x: Tensor, keys: LayerKeys) -> tuple[Tensor, LayerKeys]:
         """Where the norms stand is the layout's choice; the sublayers are the same in all."""
@@ -103,6 +105,7 @@ class Block:
         turning, value = self.project(x)
         turning, value = self.shown(turning), self.at("value", value)
         query, key = self.positioned(turning)
+        self.sound = self.packed.sound and (not self.tap.edited or (finite(query) and finite(key)))
         parts, keys = keys.extend(key, value, self.batch.places.query, self.attention.window)
         if self.needed is not None:
             query, self.batch = self.last_rows(query), self.batch.last(self.needed)
@@ -139,7 +142,7 @@ class Block:
     def mixed(self, query: Tensor, parts: Sequence[Part]) -> Tensor:
         """head_out [b h q d] by the kernel that obeys this layer and shows what is watched."""
         sight = self.batch.sights.of(parts, self.attention.window)
-        kernel = self.batch.kernels_used[self.index] = self.kernel(sight, query.dtype)
+        kernel = self.batch.kernels_used[self.index] = self.kernel(query, sight)
         if kernel is Kernel.TILED:
             return self.tiled(query, parts[0], sight)
         bias = kernels.distance_bias(self.attention, self.batch.places.query, parts)
@@ -147,12 +150,14 @@ class Block:
             return kernels.fused(query, parts, sight, bias, self.attention)
         return kernels.mix(self.pattern(query, parts, sight, bias), parts)
 
-    def kernel(self, sight: Sight, dtype: torch.dtype) -> Kernel:
-        """What is watched is shown by plain attention alone, as is NaN; statistics are gathered from tiles."""
-        if not self.packed.sound or any(self.tap.watches(site, self.index) for site in SCORE_SITES):
+    def kernel(self, query: Tensor, sight: Sight) -> Kernel:
+        """What is watched is shown by plain attention alone, as is NaN; statistics come from tiles of one text."""
+        gathered = self.tap.statistics is not None
+        if not self.sound or any(self.tap.watches(site, self.index) for site in SCORE_SITES):
             return Kernel.PLAIN
-        asked = self.batch.kernel if self.tap.statistics is None else Kernel.TILED
-        return chosen(asked, self.attention, sight, dtype)
+        if gathered and len(query) > 1:
+            return Kernel.PLAIN
+        return chosen(Kernel.TILED if gathered else self.batch.kernel, self.attention, sight, query.dtype)
 
     def tiled(self, query: Tensor, part: Part, sight: Sight) -> Tensor:
         """No pattern is ever whole; whoever wants statistics reads the tiles."""

@@ -296,8 +296,10 @@ def device(name: str) -> torch.device:
         raise UsageError(f"device {name!r} is not known", "available: auto, cpu, cuda, cuda:N") from None
     if found.type == "cuda" and not torch.cuda.is_available():
         raise UsageError("device 'cuda' is not available: torch sees no GPU here", "use --device cpu")
-    if found.type not in ("cpu", "cuda"):
+    if name != "cpu" and found.type != "cuda":
         raise UsageError(f"device {name!r} is not supported", "available: auto, cpu, cuda, cuda:N")
+    if found.type == "cuda" and (found.index or 0) >= torch.cuda.device_count():
+        raise UsageError(f"device {name!r} is not available: torch sees {torch.cuda.device_count()} GPUs, from cuda:0")
     return found
 
 

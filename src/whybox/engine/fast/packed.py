@@ -15,9 +15,10 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 
-from whybox.engine.fast.precision import Precision, require_precision
-from whybox.engine.fast.products import Linear, dense, laid_out, linear, quantised, quantised_4bit
-from whybox.spec import Layer, Mlp, Moe, Norm, NormKind, Spec
+from whybox.engine.fast.precision import CODED, Precision, require_precision
+from whybox.engine.fast.products import Linear, dense, finite, laid_out, linear, quantised, quantised_4bit
+from whybox.errors import NonFiniteError
+from whybox.spec import Attention, Layer, Mlp, Moe, Norm, NormKind, Spec
 from whybox.weights import NORM_ROLES, Streamed, Weights, parameters
 
 __all__ = [
@@ -94,8 +95,8 @@ class PackedMoe:
 class PackedLayer:
     """One layer. qkv: rows of the h queries, the g keys, the g values [(h + 2g)·d c]. out: [c h·d].
 
-    norms: by role (attn_norm, attn_post_norm, mlp_norm, mlp_post_norm), those that the layout has. sound: query and
-    key weights are numbers; fused attention gives 0 for a query that is not.
+    norms: by role (attn_norm, attn_post_norm, mlp_norm, mlp_post_norm), those that the layout has. sound: all that
+    queries and keys are made with are numbers; fused attention gives 0 for a query that is not.
     """
 
     layer: Layer
@@ -203,8 +204,15 @@ class _Packer:
 
     def raw(self, *roles: str) -> torch.Tensor:
         """The roles' rows below one another, as they are held: [rows in]."""
-        parts = [_shared(self.weights[role]).flatten(0, -2) for role in roles]
+        parts = [self.given(role).flatten(0, -2) for role in roles]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def given(self, role: str) -> torch.Tensor:
+        """A role as it is held. NonFiniteError for NaN and Inf where it is to be rounded to codes, which hide them."""
+        tensor = _shared(self.weights[role])
+        if self.precision in CODED and not finite(tensor):
+            require_finite(tensor, role)
+        return tensor
 
     def tensor(self, role: str) -> torch.Tensor:
         return self.cast(_shared(self.weights[role]))
@@ -224,7 +232,7 @@ class _Packer:
     def head(self, spec: Spec, embed: torch.Tensor) -> Linear:
         """A tied head is the table itself; rounded, to 8 bits at least, it is made from the unrounded table."""
         bias = self.tensor("head_bias") if spec.head_bias else None
-        if self.precision in (Precision.INT8, Precision.INT4):
+        if self.precision in CODED:
             return quantised(self.raw("embed" if spec.tied else "head").to(self.device), bias)
         return laid_out(embed, bias) if spec.tied else self.product(self.raw("head"), bias)
 
@@ -250,8 +258,13 @@ class _LayerPacker(_Packer):
             key_norm=self.tensor(self.at("key_norm.gain")) if a.qk_norm is not None else None,
             sinks=self.tensor(self.at("sinks")) if a.sinks else None,
             mlp=self.mixture(layer.mlp) if isinstance(layer.mlp, Moe) else self.mlp(layer.mlp),
-            sound=all(bool(torch.isfinite(self.raw(self.at(role)).sum())) for role in ("query", "key")),
+            sound=all(finite(self.raw(self.at(role))) for role in self.turning(a)),
         )
+
+    def turning(self, a: Attention) -> list[str]:
+        """Roles of which queries and keys are made."""
+        parts = ["{}", *["{}_bias"] * a.bias, *["{}_norm.gain"] * (a.qk_norm is not None)]
+        return [part.format(role) for role in ("query", "key") for part in parts]
 
     def mlp(self, mlp: Mlp) -> PackedMlp:
         wide = ("gate", "up") if mlp.gated else ("up",)
@@ -273,10 +286,19 @@ class _LayerPacker(_Packer):
         return torch.cat([self.tensor(self.at(f"{role}_bias")).flatten() for role in roles])
 
     def whole(self, role: str) -> torch.Tensor:
-        return _shared(self.weights[self.at(role)])
+        return self.given(self.at(role))
 
     def at(self, role: str) -> str:
         return f"layers.{self.index}.{role}"
+
+
+def require_finite(tensor: torch.Tensor, role: str) -> None:
+    """NonFiniteError names the role, and the row of the first NaN or Inf."""
+    good = torch.isfinite(tensor)
+    if not bool(good.all()):
+        largest = f"largest |{role}| is {float(tensor[good].abs().max()) if bool(good.any()) else 0.0:.6g}"
+        row = int(torch.nonzero(~good)[0, 0])
+        raise NonFiniteError(role, None, row, largest, "check the file's digest; fp32 shows what it does", "weight")
 
 
 def shared_views(packed: Packed, weights: Weights) -> Weights:

@@ -70,6 +70,10 @@ class Precision(StrEnum):
                 assert_never(self)
 
 
+CODED = (Precision.INT8, Precision.INT4)
+"""Weights are whole numbers times a scale: there is no code for NaN or Inf."""
+
+
 def require_precision(precision: Precision, device: torch.device) -> None:
     """UsageError for float16 on a CPU."""
     if precision is Precision.FP16 and device.type == "cpu":

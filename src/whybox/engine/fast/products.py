@@ -66,6 +66,11 @@ def linear(x: Float[torch.Tensor, "*rows i"], w: Linear) -> Float[torch.Tensor, 
     return _Product.apply(x, w) if x.requires_grad else _product(x, w)
 
 
+def finite(x: Float[torch.Tensor, "..."]) -> bool:
+    """Whether the sum is a number: NaN and Inf show in one pass (and so would a sum that overflows)."""
+    return bool(torch.isfinite(x.sum()))
+
+
 def dense(w: Linear) -> Float[torch.Tensor, "o i"]:
     """The numbers that the product multiplies by, as a plain matrix."""
     match w:

@@ -19,6 +19,7 @@ from whybox.engine.fast.engine import FastEngine, as_numpy
 from whybox.engine.fast.keys import Behind, LayerKeys, Part, padded
 from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.felt import rope_length
+from whybox.engine.memory import Run, need_of_sweep
 from whybox.engine.plan import Group, groups
 from whybox.engine.trace import Cache, Change, Key, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, SiteError
@@ -49,21 +50,41 @@ def counterfactuals(
     """(index, trace) of each change, batch by batch. Equal to fresh runs, within the noise of other product shapes."""
     if trace.start:
         raise SiteError(f"the base run began at position {trace.start}", "run the whole prompt without a cache")
-    wishes, quick = tuple(see), []
-    for index, change in enumerate(changes):
-        if _needs_fresh_run(change, trace):
-            yield index, fresh_run(engine, trace, change, wishes)
-        else:
-            quick.append(index)
-    if not quick:
-        return
+    wishes, fresh = tuple(see), [_needs_fresh_run(change, trace) for change in changes]
+    quick = [index for index, alone in enumerate(fresh) if not alone]
     chosen = [changes[index] for index in quick]
-    plan = groups(chosen, trace, _room(trace, chosen))
-    with torch.inference_mode():
-        base = _base(engine, trace, plan, wishes)
-        for group in plan:
-            for member, found in _Run(engine, base, group, [chosen[i] for i in group.members], wishes).traces():
-                yield quick[group.members[member]], found
+    plan = groups(chosen, trace, _room(trace, chosen)) if chosen else []
+    for group in plan:
+        _require_room(engine, trace, group, [chosen[member] for member in group.members], wishes)
+    for index, change in enumerate(changes):
+        if fresh[index]:
+            yield index, fresh_run(engine, trace, change, wishes)
+    # As a wrapper of the generator the mode is left wherever it yields: what reads a trace may reckon with gradients.
+    for member, found in torch.inference_mode()(_traces)(engine, trace, chosen, plan, wishes):
+        yield quick[member], found
+
+
+def _traces(
+    engine: FastEngine, trace: Trace, changes: Sequence[Change], plan: Sequence[Group], see: tuple[Wish, ...]
+) -> Iterator[tuple[int, Trace]]:
+    """Batch by batch, behind one more base run."""
+    base = _base(engine, trace, plan, see) if plan else None
+    for group in plan:
+        assert base is not None
+        for member, found in _Run(engine, base, group, [changes[i] for i in group.members], see).traces():
+            yield group.members[member], found
+
+
+def _require_room(
+    engine: FastEngine, trace: Trace, group: Group, changes: Sequence[Change], see: tuple[Wish, ...]
+) -> None:
+    """CapacityError where a batch would not fit in memory beside what it needs of the base run."""
+    batch = len(changes)
+    rows = min(max(len(read_rows(trace, change)) for change in changes), max(group.end - group.start, 1))
+    at_once = max(min(LOGIT_ROWS, batch * rows), rows)
+    run = Run(group.end - group.start, past=group.start, batch=batch, tail=-(-at_once // batch), see=see)
+    edits = [*trace.edits, *(edit for change in changes for edit in change.edits)]
+    engine.require_room(run, need_of_sweep, edits)
 
 
 def _needs_fresh_run(change: Change, trace: Trace) -> bool:
@@ -101,7 +122,7 @@ def _base(engine: FastEngine, trace: Trace, plan: Sequence[Group], see: tuple[Wi
         x, own = Block(engine.packed.layers[layer], layer, batch).run(x, Behind(None))
         keys.append(_part(own))
     stream[len(engine.spec.layers)] = x
-    if see:
+    if tap.watches("final", None) or tap.watches("logits", None):
         rows = np.asarray(trace.rows)[None]
         engine.head(x[:, length - len(trace.rows) :], tap, Places(rows, rows, (len(trace.rows),)))
     return Base(replace(trace, sites=tap.kept[0], changed=tuple(tap.changed[0])), stream, keys)

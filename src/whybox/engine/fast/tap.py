@@ -46,7 +46,7 @@ class Places:
 class BatchTap:
     """`at` is called at every site; `watches` tells beforehand whether anybody is there to see or change it.
 
-    records: layer → statistics of its attention, where they are asked for: of a batch of one.
+    records: layer → statistics of its attention, where they are asked for: of a batch of one. edited: by anybody.
     """
 
     spec: Spec
@@ -57,6 +57,7 @@ class BatchTap:
     records: dict[int, AttentionRows] = field(default_factory=dict)
     kept: list[dict[Key, Array]] = field(init=False)
     changed: list[list[bool]] = field(init=False)
+    edited: bool = field(init=False)
     largest: str = "nothing"
 
     def __post_init__(self) -> None:
@@ -64,6 +65,7 @@ class BatchTap:
             check(edit, self.spec)
         self.kept = [{} for _ in self.edits]
         self.changed = [[False] * len(edits) for edits in self.edits]
+        self.edited = any(self.edits)
         self._wanted = wanted(self.see, self.spec)
         self._edited = _by_site(self.edits, len(self.spec.layers))
         self._busy = {layer for _, layer in (*self._wanted, *self._edited)}

@@ -17,8 +17,11 @@ class Candidate(Part):
 
 
 class Generated(Part):
+    """What was written on. broken_off: Ctrl-C ended it before a stop token or the count did."""
+
     ids: tuple[int, ...]
     text: str
+    broken_off: bool = False
 
 
 class Stage(Part):
