@@ -49,9 +49,7 @@ def test_csv_holds_every_head(look: Look) -> None:
 
 
 def test_the_page_is_written_with_the_head_that_was_asked_for(look: Look, tmp_path: Path) -> None:
-    ended = run(
-        "look", "-m", model, TEXT, "--layer", "18", "--head", "6", "--lang", "zh", "-o", str(tmp_path / "a.html")
-    )
+    ended = look(TEXT, "--layer", "18", "--head", "6", "--lang", "zh", "-o", str(tmp_path / "a.html"))
     assert (ended.returncode, ended.stdout) == (0, "")
     page = (tmp_path / "a.html").read_text("utf-8")
     assert page.startswith('<!doctype html>\n<html lang="zh-Hans">')
