@@ -1,30 +1,44 @@
 """Verdicts on drawn cases whose cause is known: three of every row here, all of them in `python -m bench.verdicts`."""
 
+import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from bench import verdicts
 from bench.calibration import verdict_cell
+from bench.table import ROOT
 from bench.verdicts import Judged, broken, f1_interval, judged, macro_f1, matrix
 from whybox.testing.drawn import DRAWN, drawn
 from whybox.testing.rows import ROWS
 from whybox.verdict import tree
 
 CELL = verdict_cell()
-SEEDS = range(CELL.seed, CELL.seed + CELL.reduced)
 
 
-@pytest.mark.parametrize("row", DRAWN)
-def test_the_cause_that_was_planted_is_named_alone(row: str) -> None:
-    cases = [judged(row, seed) for seed in SEEDS]
-    assert [case.found for case in cases] == [case.wanted for case in cases]
+def summary(*options: str) -> dict[str, Any]:
+    """What the bench prints, from a process of its own: shape checks would make each case ten times as long."""
+    command = [sys.executable, "-m", "bench.verdicts", "--json", "--seed", str(CELL.seed), *options]
+    paths = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    done = subprocess.run(command, cwd=ROOT, env=paths, capture_output=True, text=True, check=False)
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
-def test_one_case_of_every_row_is_judged_alike_on_the_torch_engine() -> None:
+def test_three_cases_of_every_row_get_the_cause_that_was_planted_alone() -> None:
+    found = summary("--per-row", str(CELL.reduced))
+    assert found["cases"] == CELL.reduced * len(DRAWN)
+    assert found["not_right"] == []
+    assert found["broken"] == []
+
+
+def test_the_torch_engine_gives_the_same_verdicts() -> None:
     rows = ("first_biased", "not_looking", "missing_fact", "format_derailer", "near_tie", "beyond")
-    cases = [judged(row, CELL.seed, "torch") for row in rows]
-    assert all(case.right for case in cases)
+    assert summary("--per-row", "1", "--engine", "torch", "--rows", *rows)["not_right"] == []
 
 
 def test_every_row_of_the_table_is_drawn_and_drawn_cases_differ() -> None:
