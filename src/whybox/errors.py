@@ -96,7 +96,7 @@ class CapacityError(InfrastructureError):
 class NonFiniteError(InfrastructureError):
     """NaN or Inf where it first appears: site, layer, position, and the largest size just before.
 
-    what: value or gradient; gradients appear from the read backwards.
+    what: value, weight (position: its row) or gradient; gradients appear from the read backwards.
     """
 
     def __init__(

@@ -249,7 +249,7 @@ def test_what_a_read_is_given_cannot_be_written_to() -> None:
 def test_what_would_not_fit_is_refused_before_anything_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Patterns of 24 counterfactuals of 12 rows: 3 layers · 24 · 6 heads · 12 · 12 numbers of 8 bytes are 498 kB."""
     mine = fast(KINDS["plain"])
-    base, changes = mine.run(IDS), [Change((zero("mlp_out", 0, c=unit),)) for unit in range(24)]
+    base, changes = mine.run(IDS), [Change((scale("mlp_out", unit / 24, 0),)) for unit in range(24)]
     monkeypatch.setattr(machine, "available", lambda: 450_000)
     assert len(dict(mine.counterfactuals(base, changes[:2], ["pattern"]))) == 2
     monkeypatch.setattr(FastEngine, "embed", lambda *_: pytest.fail("it was computed"))

@@ -258,7 +258,7 @@ class _LayerPacker(_Packer):
             key_norm=self.tensor(self.at("key_norm.gain")) if a.qk_norm is not None else None,
             sinks=self.tensor(self.at("sinks")) if a.sinks else None,
             mlp=self.mixture(layer.mlp) if isinstance(layer.mlp, Moe) else self.mlp(layer.mlp),
-            sound=all(finite(self.raw(self.at(role))) for role in self.turning(a)),
+            sound=all(finite(_shared(self.weights[self.at(role)])) for role in self.turning(a)),
         )
 
     def turning(self, a: Attention) -> list[str]:

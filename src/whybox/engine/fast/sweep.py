@@ -59,9 +59,18 @@ def counterfactuals(
     for index, change in enumerate(changes):
         if fresh[index]:
             yield index, fresh_run(engine, trace, change, wishes)
-    # As a wrapper of the generator the mode is left wherever it yields: what reads a trace may reckon with gradients.
-    for member, found in torch.inference_mode()(_traces)(engine, trace, chosen, plan, wishes):
+    for member, found in _inferred(_traces(engine, trace, chosen, plan, wishes)):
         yield quick[member], found
+
+
+def _inferred(traces: Iterator[tuple[int, Trace]]) -> Iterator[tuple[int, Trace]]:
+    """The mode is left wherever a trace is given away: who reads it may reckon with gradients."""
+    while True:
+        with torch.inference_mode():
+            found = next(traces, None)
+        if found is None:
+            return
+        yield found
 
 
 def _traces(
