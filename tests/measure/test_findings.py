@@ -29,13 +29,15 @@ PROSE: dict[str, tuple[str, ...]] = {
         "furnace burned whole woods of beech and oak. When coal came into use, the workshops moved to the "
         "valleys, and the price of a window fell so far that even farmers could see the winter from a warm "
         "room. Today most sheets float on a bath of liquid tin, which leaves both sides smooth and needs no "
-        "polishing at all afterwards. Old panes are broken, sorted by colour and melted once more.",
+        "polishing at all afterwards. Old panes are broken, sorted by colour and melted once more. "
+        "Nothing is lost, and no furnace ever rests.",
         "When the library opened its new wing last spring, nobody expected that so many people would come in "
         "the evening. Students brought their own lamps, parents read to their children between the shelves, "
         "and an old carpenter repaired a chair that had stood in the cellar for years. The director decided "
         "to keep the doors open until midnight, and the city agreed to pay for the heating. Since then the "
         "building has become a second home for those who live alone, and the number of borrowed books has "
-        "grown every month. On Sundays there is music in the reading room, and the children bring cakes.",
+        "grown every month. On Sundays there is music in the reading room, and the children bring cakes. "
+        "The oldest visitor is ninety years old and comes by boat from the other side of the lake.",
     ),
     "zh": (
         "清晨的港口很安静，船只静静地停在水面上。一个穿灰色大衣的男人牵着一条小狗沿着码头慢慢走，小狗在每根木桩前都要停下来。"

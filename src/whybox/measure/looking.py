@@ -20,7 +20,7 @@ from whybox.statistics.rows import AttentionRows, AttentionWish, Segment, joined
 from whybox.text.prompt import Prompt
 
 MAP_SIDE = 32  # blocks a side of a head's map
-PIECE_NUMBERS = 24_000_000  # of the MLPs' hidden values that are held at once
+PIECE_NUMBERS = 12_000_000  # of the MLPs' hidden values that are held at once
 SMALLEST_PIECE = 64
 SILENT = 1e-6  # of the layer's rms: what stays below at every token is silent
 
@@ -179,6 +179,7 @@ def _row(model: Model, trace: Trace, index: int, layer: _Layer) -> DecisionRow:
     seen = visible(np.array([row]), places, attention.window)[0]
     mass = trace["sink_mass", index][:, -1] if attention.sinks else np.zeros(attention.heads, pattern.dtype)
     values = np.concatenate(layer.values)[places[seen]]
+    layer.values.clear()  # what is kept twice counts twice
     return DecisionRow(
         pattern[:, seen], places[seen], mass, values, _sizes(values, model.weights[f"layers.{index}.out"])
     )

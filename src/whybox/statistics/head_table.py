@@ -36,8 +36,9 @@ class HeadTable(Mapping[str, Column]):
         cls,
         layers: Iterable[tuple[int, Float[np.ndarray, "_ _ _"], Bool[np.ndarray, "_ _"]]],
     ) -> "HeadTable":
-        """The same from patterns [h q k], each with the keys that its queries can see [q k]."""
-        return cls.of((layer, _recorded(pattern, seen)) for layer, pattern, seen in layers)
+        """The same from patterns [h q k], each with the keys that its queries can see [q k]; they hold no sink mass."""
+        table = cls.of((layer, _recorded(pattern, seen)) for layer, pattern, seen in layers)
+        return cls({name: column for name, column in table.items() if name != "sink_mass"})
 
     def __getitem__(self, column: str) -> Column:
         return self.columns[column]
