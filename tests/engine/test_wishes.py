@@ -1,18 +1,22 @@
 """What callers may write, and what is refused by name: before anything runs, in one family of errors."""
 
-from collections.abc import Callable
+import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.engine.fast.pairs import KINDS, fast, reference
+from tests.engine.fast.pairs import KINDS, fast
 from tests.engine.random_models import IDS
-from whybox.engine.edit import Edit, Set, add, edits_of, scale, set_to, zero
-from whybox.engine.fast.engine import device
-from whybox.engine.trace import Change
 from whybox.engine.wishes import number, real, whole, whole_numbers
 from whybox.errors import SiteError, UsageError
+from whybox.statistics.rows import AttentionWish
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_whole_numbers_of_any_kind() -> None:
@@ -39,65 +43,81 @@ def test_real_numbers_of_any_kind() -> None:
         number("x", [1, 2])
 
 
-def test_lists_and_arrays_are_held_as_tuples() -> None:
-    edit = zero("mlp_out", 1)
-    change = Change([edit], np.array([3, 4]), [5])  # type: ignore[arg-type]
-    assert change == Change((edit,), (3, 4), (5,))
-    assert change.text((1,)) == (3, 4, 5)
-    assert edits_of(each for each in [edit]) == (edit,)
+REFUSED = {
+    "Change(ids=[1.5])": "UsageError: ids: expected a whole number",
+    "Change(ids='abc')": "UsageError: ids: expected a whole number",
+    "Change(continuation=[None])": "UsageError: continuation: expected a whole number",
+    "Change(edits=['zero'])": "UsageError: edits: expected a list of edits",
+    "Change(edits=zero('mlp_out'))": "UsageError: edits: expected a list of edits",
+    "set_to('resid_post', None, 1)": "UsageError: value of resid_post: expected real numbers, found object",
+    "set_to('resid_post', 1j, 1)": "UsageError: value of resid_post: expected real numbers, found complex128",
+    "add('resid_post', 'a', 1)": "UsageError: value of resid_post: expected real numbers",
+    "scale('resid_post', None, 1)": "UsageError: factor of resid_post: expected real numbers",
+    "scale('resid_post', [1, 2], 1)": "UsageError: factor of resid_post: expected one number",
+    "device('cpu:3')": "UsageError: device 'cpu:3' is not supported",
+    "engine.run(IDS, see=[3])": "SiteError: see: expected a site, or a site and its layers, found 3",
+    "engine.run(IDS, see=[('pattern', 1.5)])": "SiteError: layers of pattern: expected a whole number",
+    "trace.log_probs(3)": "SiteError: row 3: this run has 3 rows of logits, 0 … 2",
+    "trace.log_probs(-4)": "SiteError: row -4: this run has 3 rows of logits",
+    "trace.log_probs(1.5)": "UsageError: row: expected a whole number, found 1.5",
+    "trace.next(-1)": "UsageError: count: expected at least 0, found -1",
+    "sweep(engine, trace, [Change()], lambda run: None)": "UsageError: what the read gives: expected real numbers",
+    "sweep(engine, trace, [Change()], lambda run: 1j)": "UsageError: what the read gives: expected real numbers",
+    "require_possible(Way('torch', chunk='a'))": "UsageError: chunk: expected a whole number, found 'a'",
+    "require_possible(Way('torch', chunk=1.5))": "UsageError: chunk: expected a whole number, found 1.5",
+    "require_possible(Way('torch', batch=1.5))": "UsageError: batch: expected a whole number, found 1.5",
+}
+ACCEPTED = {
+    "Change([zero('key', 1)], np.array([3, 4]), [5]) == Change((zero('key', 1),), (3, 4), (5,))": "True",
+    "set_to('mlp_out', [1, 2]).action.value.tolist()": "[1, 2]",
+    "scale('mlp_out', np.float32(0.5)) == scale('mlp_out', 0.5)": "True",
+    "sorted(seen.sites)": "[('key', 1), ('mlp_out', 0), ('mlp_out', 2), ('pattern', 1)]",
+    "np.array_equal(trace.log_probs(2), trace.log_probs())": "True",
+    "trace.next(0)": "[]",
+}
+UNCHECKED = """
+import json, sys
+import numpy as np
+from tests.engine.fast.pairs import KINDS, fast
+from tests.engine.random_models import IDS
+from whybox.engine.choice import Way, require_possible
+from whybox.engine.counterfactual import sweep
+from whybox.engine.edit import add, scale, set_to, zero
+from whybox.engine.fast.engine import device
+from whybox.engine.trace import Change
+from whybox.errors import WhyboxError
+engine = fast(KINDS["plain"])
+trace = engine.run(IDS, tail=3)
+seen = engine.run(IDS, see=[("pattern", np.int64(1)), ("mlp_out", np.array([0, 2])), ["key", 1]])
+def told(asked):
+    try:
+        return str(eval(asked))
+    except WhyboxError as error:
+        return f"{type(error).__name__}: {error.cause}"
+print(json.dumps([told(asked) for asked in json.load(sys.stdin)]))
+"""
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda: Change(ids=[1.5]),
-        lambda: Change(ids="abc"),
-        lambda: Change(continuation=[None]),
-        lambda: Change(edits=["zero"]),
-        lambda: Change(edits=zero("mlp_out")),
-        lambda: set_to("resid_post", None, 1),
-        lambda: set_to("resid_post", 1j, 1),
-        lambda: add("resid_post", "a", 1),
-        lambda: scale("resid_post", None, 1),
-        lambda: scale("resid_post", 1j, 1),
-        lambda: scale("resid_post", [1, 2], 1),
-        lambda: device("cpu:3"),
-        lambda: device("meta"),
-    ],
-)
-def test_what_cannot_be_meant_is_refused(ask: Callable[[], object]) -> None:
-    with pytest.raises(UsageError, match=r"expected|not supported"):
-        ask()
-
-
-def test_edits_hold_what_they_were_given() -> None:
-    assert set_to("mlp_out", [1, 2], 1).action.value.tolist() == [1, 2]  # type: ignore[union-attr]
-    assert isinstance(set_to("mlp_out", np.nan).action, Set)
-    assert scale("mlp_out", np.float32(0.5)) == Edit("mlp_out", None, (), scale("mlp_out", 0.5).action)
-
-
-@pytest.mark.parametrize("make", [fast, reference])
-def test_layers_and_rows_of_a_trace(make: Callable[..., object]) -> None:
-    engine = make(KINDS["plain"])
-    trace = engine.run(IDS, see=[("pattern", np.int64(1)), ("mlp_out", np.array([0, 2])), ["key", 1]], tail=3)
-    assert set(trace.sites) == {("pattern", 1), ("mlp_out", 0), ("mlp_out", 2), ("key", 1)}
-    for strange in (3, ("pattern", 1.5), ("pattern", "a"), None):
-        with pytest.raises(SiteError, match=r"see: expected|layers of pattern: expected"):
-            engine.run(IDS, see=[strange])
-    assert np.array_equal(trace.log_probs(2), trace.log_probs())
-    for row in (3, -4, 9):
-        with pytest.raises(SiteError, match=f"row {row}: this run has 3 rows of logits, 0 … 2"):
-            trace.log_probs(row)
-    with pytest.raises(UsageError, match="count: expected at least 0, found -1"):
-        trace.next(-1)
-    assert len(trace.next(0)) == 0
+def test_what_callers_meet_whose_types_nobody_checks() -> None:
+    """In a process of its own: the test suite checks the types of all arguments before they are read."""
+    asked = [*REFUSED, *ACCEPTED]
+    ended = subprocess.run(
+        [sys.executable, "-c", UNCHECKED],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])},
+        timeout=120,
+    )
+    assert ended.returncode == 0, ended.stderr
+    told = dict(zip(asked, json.loads(ended.stdout), strict=True))
+    assert {each: told[each] for each in ACCEPTED} == ACCEPTED
+    assert [f"{each} → {told[each]}" for each, start in REFUSED.items() if not told[each].startswith(start)] == []
 
 
 @pytest.mark.parametrize(("ids", "chunk"), [(IDS[:1], 9), (IDS[:5], 1), (IDS[:5], 9), (IDS, 2)])
 def test_statistics_of_one_of_a_batch(ids: tuple[int, ...], chunk: int) -> None:
     """Whatever the lengths of its neighbours, which may all be one."""
-    from whybox.statistics.rows import AttentionWish
-
     mine = fast(KINDS["plain"])
     alone = mine.run(ids, statistics=AttentionWish())
     among = replace(mine, neighbours=2, chunk=chunk).run(ids, statistics=AttentionWish())

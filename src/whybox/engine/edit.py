@@ -104,14 +104,12 @@ def boost(layers: Numbers | None = None, **at: Numbers | slice) -> Edit:
     return _edit("scores", layers, at, Boost())
 
 
-def edits_of(given: Iterable[Edit]) -> tuple[Edit, ...]:
+def edits_of(given: object) -> tuple[Edit, ...]:
     """Edits in a row. UsageError for what is none."""
-    edits = tuple(given) if isinstance(given, Iterable) else (given,)
-    strange = [each for each in edits if not isinstance(each, Edit)]
-    if strange or not isinstance(given, Iterable):
-        raise UsageError(
-            f"edits: expected a list of edits, found {(strange or [given])[0]!r}", "see docs/python.md#edits"
-        )
+    found: tuple[object, ...] = tuple(given) if isinstance(given, Iterable) else (None,)
+    edits = tuple(each for each in found if isinstance(each, Edit))
+    if len(edits) < len(found):
+        raise UsageError(f"edits: expected a list of edits, found {given!r}", "see docs/python.md#edits")
     return edits
 
 

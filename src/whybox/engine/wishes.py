@@ -17,7 +17,10 @@ REAL = "biuf"  # NumPy's kinds of numbers that a float can hold: bool, integers,
 
 def whole(what: str, given: object, least: int | None = None) -> int:
     """A whole number. UsageError for anything else, and below the least."""
-    (number,) = whole_numbers(what, (given,))
+    try:
+        number = operator.index(given)  # type: ignore[arg-type]
+    except TypeError:
+        raise UsageError(f"{what}: expected a whole number, found {given!r}") from None
     if least is not None and number < least:
         raise UsageError(f"{what}: expected at least {least}, found {number}")
     return number
