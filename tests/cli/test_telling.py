@@ -1,6 +1,7 @@
 """Where a result is written: refused before any work where it cannot be, and whole or not at all."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 from unittest.mock import Mock
@@ -22,6 +23,18 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(name: str, ca
         Form(Mock()).check(tmp_path / name)
 
 
+DELIVERED = """
+import sys
+from pathlib import Path
+from unittest.mock import Mock
+from whybox.cli import telling
+named, json, summary = (answer == "True" for answer in sys.argv[1:])
+telling.Form.save, telling.Form.show = lambda *_: print("saved"), lambda *_: print("shown")
+telling.json_text = lambda _: "printed"
+telling.Form(Mock(), summary=summary).deliver(Mock(), "en", Path("x.json") if named else None, json)
+"""
+
+
 @pytest.mark.parametrize(
     ("named", "json", "summary", "expected"),
     [
@@ -32,16 +45,9 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(name: str, ca
         (False, True, False, ["printed"]),
     ],
 )
-def test_a_result_goes_where_it_was_asked_for(
-    named: bool, json: bool, summary: bool, expected: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ways: list[str] = []
-    form = Form[Mock](Mock(), summary=summary)
-    monkeypatch.setattr(Form, "save", lambda *_: ways.append("saved"))
-    monkeypatch.setattr(Form, "show", lambda *_: ways.append("shown"))
-    monkeypatch.setattr("whybox.cli.telling.json_text", lambda _: ways.append("printed"))
-    form.deliver(Mock(), "en", tmp_path / "x.json" if named else None, json)
-    assert ways == expected
+def test_a_result_goes_where_it_was_asked_for(named: bool, json: bool, summary: bool, expected: list[str]) -> None:
+    command = [sys.executable, "-c", DELIVERED, str(named), str(json), str(summary)]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == expected
 
 
 def test_two_processes_that_write_the_same_report_do_not_meet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,24 +6,26 @@ from functools import cache
 import pytest
 
 from tests.cause.twin import OneByOne
+from whybox.jobs.otherwise import Otherwise
 from whybox.jobs.why import WhyOptions, why
 from whybox.report.document import WhyDocument
-from whybox.testing import context_rows, form_rows, knowledge_rows
-from whybox.testing.decoys import CROWD, NONE, Decoys
+from whybox.testing import context_rows, knowledge_rows
+from whybox.testing.decoys import NONE, Decoys
 from whybox.testing.planted import Planted
 
 ROWS: dict[str, tuple[Callable[..., Planted], Decoys]] = {
     "not_looking": (context_rows.not_looking, NONE),
-    "suppressed": (context_rows.suppressed, CROWD),
-    "near_tie": (form_rows.near_tie, NONE),
     "missing_fact": (knowledge_rows.missing_fact, NONE),
 }
 OF_THE_RUN = {"took_s", "engine", "precision", "kernel", "machine", "device", "runs"}
 
 
 def explained(planted: Planted, engine: str) -> WhyDocument:
+    """Without the last stage, which computes the answer once more on the other engine."""
     fact = planted.fact.text if planted.fact else ""
-    return why(planted.model.variant(engine=engine), planted.case, WhyOptions(limit=4, fact=fact))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("whybox.jobs.why.otherwise", lambda *_: Otherwise())
+        return why(planted.model.variant(engine=engine), planted.case, WhyOptions(limit=4, fact=fact))
 
 
 def assert_alike(mine: object, theirs: object, near: float, place: str = "") -> None:
@@ -56,6 +58,6 @@ def alone(row: str) -> WhyDocument:
 def test_the_document_is_that_of_single_runs(row: str, engine: str) -> None:
     make, decoys = ROWS[row]
     together, single = explained(make(1, decoys), engine), alone(row)
-    assert together.provenance.runs <= single.provenance.runs
+    assert 0 < together.provenance.runs <= single.provenance.runs
     floor = 5 * max(together.metric.noise, single.metric.noise)
     assert_alike(together.model_dump(mode="json"), single.model_dump(mode="json"), floor)
