@@ -7,6 +7,7 @@ import pytest
 from whybox.cause.answers import Asked, settings_of
 from whybox.cause.decision import Decision, own_decision
 from whybox.compare.switches import REFERENCE, Compared, Switched, compared, reference_of, switches
+from whybox.engine.choice import Way
 from whybox.testing.context_rows import not_looking
 from whybox.testing.engine_rows import KINDS, engine_fault
 from whybox.testing.planted import Planted
@@ -50,6 +51,13 @@ def test_the_reference_is_asked_only_where_another_way_ran_and_it_is_not_too_lar
     reference = reference_of(torch)
     assert reference is not None
     assert (reference.engine.name, reference.engine.precision) == ("numpy", "fp32")
+
+
+def test_auto_without_torch_is_the_reference_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = replace(not_looking(1).model, way=Way("auto"))
+    assert reference_of(model) is not None
+    monkeypatch.setattr("whybox.engine.choice.find_spec", lambda _: None)
+    assert reference_of(model) is None
 
 
 def test_every_difference_from_the_reference_is_one_switch() -> None:

@@ -74,7 +74,8 @@ class Compared:
 
 def has_reference(model: Model, most_bytes: float = MOST_BYTES) -> bool:
     """Whether the model runs otherwise than the reference does, and is small enough for it."""
-    return model.way != NUMPY and weights_bytes(model.spec, 32) <= most_bytes
+    way = replace(model.way, engine=resolve(model.way.engine))
+    return way != NUMPY and weights_bytes(model.spec, 32) <= most_bytes
 
 
 def reference_of(model: Model, most_bytes: float = MOST_BYTES) -> Model | None:
