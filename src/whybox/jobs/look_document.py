@@ -10,6 +10,7 @@ from jaxtyping import Float
 from whybox.jobs.look_views import counted, maps, short
 from whybox.jobs.next import candidates
 from whybox.jobs.provenance import model_info, versions
+from whybox.jobs.tokens import shown_tokens
 from whybox.measure import thresholds
 from whybox.measure.budget import Budget
 from whybox.measure.heads import Heads, decision_budget, value_budget
@@ -17,7 +18,7 @@ from whybox.measure.looking import Looked
 from whybox.measure.probe import Probed
 from whybox.report import document as d
 from whybox.statistics.rows import AttentionRows
-from whybox.text.prompt import Code, Prompt, Segment, SegmentKind
+from whybox.text.prompt import Prompt, Segment, SegmentKind
 
 _CAUSAL = "a query sees no token behind it"
 _EARLY = "the text has fewer than 10 tokens"
@@ -88,19 +89,7 @@ def document(found: Found, told: Told) -> d.LookDocument:
 
 def _tokens(prompt: Prompt) -> Iterator[d.PromptToken]:
     owner = {place: i for i, segment in enumerate(prompt.segments) for place in range(segment.start, segment.end)}
-    marked = [w.span for w in prompt.warnings if w.code is Code.CONTROL_TEXT and w.span is not None]
-    for place, token in enumerate(prompt.tokens):
-        yield d.PromptToken(
-            id=token.id,
-            text=token.text,
-            bytes=token.bytes.hex(),
-            part=token.part,
-            of=token.of,
-            span=token.span,
-            segment=owner[place],
-            control=token.control,
-            control_like=any(start < token.span[1] and token.span[0] < end for start, end in marked),
-        )
+    return shown_tokens(prompt, owner)
 
 
 def _segments(looked: Looked, budget: Budget, by_value: Budget) -> Iterator[d.LookSegment]:

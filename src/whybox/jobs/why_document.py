@@ -16,10 +16,11 @@ from whybox.jobs.observed import checks
 from whybox.jobs.provenance import model_info, versions
 from whybox.jobs.regression import regression_test, source_of
 from whybox.jobs.regression_suite import finding_of, regression_suite
+from whybox.jobs.tokens import shown_tokens
 from whybox.jobs.views import HeatMap, Views, evidence_share
 from whybox.report import document as d
 from whybox.statistics.ranks import NullBand
-from whybox.text.prompt import Code, SegmentKind
+from whybox.text.prompt import SegmentKind
 from whybox.verdict.facts import Facts, Try
 from whybox.verdict.tree import Leaf, Ruling
 from whybox.verdict.words import because, next_step, would_change
@@ -90,22 +91,7 @@ def _answer(study: Study) -> d.Answer:
 def _prompt(study: Study) -> d.PromptView:
     path, stretches = study.path, study.stretches
     owner = {key: index for index, stretch in enumerate(stretches) for key in stretch.keys}
-    marked = [w.span for w in path.warnings if w.code is Code.CONTROL_TEXT and w.span is not None]
-    tokens = tuple(
-        d.PromptToken(
-            id=token.id,
-            text=token.text,
-            bytes=token.bytes.hex(),
-            part=token.part,
-            of=token.of,
-            span=token.span,
-            segment=owner[place],
-            control=token.control,
-            control_like=any(start < token.span[1] and token.span[0] < end for start, end in marked),
-        )
-        for place, token in enumerate(path.tokens)
-        if place in owner
-    )
+    tokens = tuple(shown_tokens(path, owner))
     names = {stretch.name for stretch in stretches}
     evidence = tuple(name for name in study.roles.evidence if name in names)
     return d.PromptView(text=path.text, tokens=tokens, segments=tuple(_infos(stretches)), evidence=evidence)
