@@ -89,10 +89,12 @@ def check_test(path: Path | None) -> None:
 
 
 def save_test(document: "WhyDocument", path: Path) -> None:
-    """The suite of the finding, or its pytest file."""
+    """The suite of the finding, or its pytest file, whole or not at all."""
+    from whybox.cli.telling import write_whole
+
     text = document.regression_test if path.suffix == ".py" else document.regression_suite
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text or "", "utf-8")
+    write_whole(path, text or "")
 
 
 def _file_stem(case: Path | None, name: str) -> str:
