@@ -12,7 +12,6 @@ WRITTEN = 32
 EXPLAINED: dict[str, str] = {
     "decode-1/llama.cpp": "docs/decisions/decode-speed.md",
     "decode-16/transformers": "docs/decisions/many-streams.md",
-    "questions/server": "docs/decisions/many-streams.md",
     "statistics-8192-fp32/time": "docs/decisions/attention-statistics.md",
     "statistics-8192-bf16/time": "docs/decisions/attention-statistics.md",
     "statistics-32768/memory": "docs/decisions/attention-statistics.md",
