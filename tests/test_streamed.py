@@ -69,6 +69,7 @@ def test_streamed_weights_in_float64(path: str) -> None:
         (int(FP32_BYTES / HELD_SHARE), "fp32", False),
         (int(FP32_BYTES / HELD_SHARE) - 1, "fp32", True),
         (int(3 * FP32_BYTES / HELD_SHARE) - 1, "fp64", True),
+        (None, "bf16", True),  # the engine holds them in its own precision
     ],
 )
 def test_the_room_decides(
@@ -76,6 +77,17 @@ def test_the_room_decides(
 ) -> None:
     _left(left, monkeypatch)
     assert isinstance(open_model(path, precision=precision).weights, Streamed) == streams
+
+
+@pytest.mark.model
+def test_a_reference_beside_a_lower_precision_holds_its_weights(path: str) -> None:
+    model = open_model(path, "torch", "int8")
+    assert isinstance(model.weights, Streamed)
+    assert model.engine.name == "torch"
+    plain = model.variant(engine="numpy", precision="fp32")
+    assert plain.engine.name == "numpy"
+    assert plain.engine.origin is model.engine.origin
+    assert np.array_equal(plain.run(CAPITAL).logits, real("smollm2").run(CAPITAL).logits)
 
 
 @pytest.mark.model

@@ -8,17 +8,20 @@ from pathlib import Path
 import numpy as np
 
 from whybox import families, library
-from whybox.engine import choice
+from whybox.engine import choice, machine, reuse
 from whybox.engine.choice import NUMPY, Way
 from whybox.engine.counterfactual import Swept, fresh_run, sweep
 from whybox.engine.edit import Edit, check, edits_of, require_places
 from whybox.engine.gradient import Gradient
+from whybox.engine.likeness import require_like
 from whybox.engine.one_head import pattern_of
 from whybox.engine.read import Reading
+from whybox.engine.reuse import Asked
 from whybox.engine.sampling import GREEDY, Decoding, choose
-from whybox.engine.trace import Answer, Change, Draft, Engine, Trace, Wish, log_softmax
+from whybox.engine.scoring import Scored, scored, weighed
+from whybox.engine.trace import Answer, Change, Draft, Engine, Trace, Wish
 from whybox.engine.wishes import whole
-from whybox.engine.writing import Writing
+from whybox.engine.writing import Writing, any_of
 from whybox.errors import PromptError, UsageError
 from whybox.formats import GgufFile, WeightFile, open_weights
 from whybox.items.case import Case
@@ -60,6 +63,8 @@ def open_model(
     file = open_weights(library.locate(name, progress=progress))
     spec, rules = families.describe(file, accept_keys)
     built = choice.build(spec, choice.source(file, spec, rules, way), way)
+    file.release()
+    machine.give_back()
     return Model(name, file, built.weights, _tokenizer(file).covering(spec.vocab), built.engine, way, allow_long)
 
 
@@ -71,22 +76,16 @@ def _tokenizer(file: WeightFile) -> Tokenizer:
 
 @dataclass(frozen=True)
 class Generated:
-    """What a model wrote. `prompt` holds prompt and answer; `stopped` tells whether a stop token ended it."""
+    """What a model wrote. `prompt` holds prompt and answer; `stopped` tells whether a stop token ended it.
+
+    changed: for each edit, whether it changed any element at any step.
+    """
 
     ids: tuple[int, ...]
     text: str
     prompt: Prompt
     stopped: bool
-
-
-@dataclass(frozen=True)
-class Scored:
-    """Log-probability of an answer in nats: total, and for each of its ids. `joined_at`: first row that differs."""
-
-    log_prob: float
-    per_token: tuple[float, ...]
-    ids: tuple[int, ...]
-    joined_at: int
+    changed: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,10 +164,12 @@ class Model:
         edits: Iterable[Edit] = (),
         tail: int | None = None,
         statistics: bool | AttentionWish = False,
+        after: Trace | None = None,
     ) -> Trace:
         """One pass over a prompt. see: sites to keep. tail: compute `final` and `logits` for the last rows only.
 
         statistics: True for those of every layer's attention with a share for each segment of the prompt, or a wish.
+        after: an earlier run of this model; what both texts begin with is taken over, and the trace begins behind it.
         Raises PromptError for an empty prompt or one beyond the trained context (unless allow_long), SiteError for a
         site, layer or index that does not exist, NonFiniteError where NaN or Inf first appears.
         """
@@ -176,8 +177,11 @@ class Model:
         self.require_fits(len(prompt.ids))
         require_places(edits, len(prompt.ids))
         rows = None if tail is None else whole("tail", tail, 1)
-        trace = self.engine.run(prompt.ids, see, edits, tail=rows, statistics=_wish(statistics, prompt))
-        return replace(trace, prompt=prompt, label=self.tokenizer.label)
+        asked = Asked(prompt.ids, see, edits, rows, len(prompt.ids), _wish(statistics, prompt))
+        return replace(self._run(asked, after), prompt=prompt, label=self.tokenizer.label)
+
+    def _run(self, asked: Asked, after: Trace | None) -> Trace:
+        return reuse.run(self.engine, asked, after if self.cached else None)
 
     def pattern(self, trace: Trace, layer: int, head: int) -> Array:
         """One head's whole pattern [q k] of a run that kept none: made again, without a store for all heads.
@@ -185,7 +189,7 @@ class Model:
         Costs one run of the prompt (nothing where the trace kept `query_pos` and `key_pos`). SiteError for a layer or
         head that does not exist, and for a run that began behind a cache.
         """
-        self._require_own(trace)
+        require_like(trace, self.engine)
         return pattern_of(self.engine, self.weights, trace, layer, head)
 
     def require_fits(self, length: int) -> None:
@@ -199,17 +203,23 @@ class Model:
             )
 
     def steps(
-        self, what: Promptable, count: int, decoding: Decoding = GREEDY, edits: Iterable[Edit] = ()
+        self,
+        what: Promptable,
+        count: int,
+        decoding: Decoding = GREEDY,
+        edits: Iterable[Edit] = (),
+        after: Trace | None = None,
     ) -> Iterator[tuple[int, Trace]]:
         """Generated ids one by one, each with the trace whose last row chose it. Edits hold at every step.
 
+        after: an earlier run of this model; what both texts begin with is not computed again.
         Raises what `run` raises; SiteError too for an edit at a position beyond the last token that is read.
         """
         prompt, edits = self.prompt(what), edits_of(edits)
         generator = np.random.default_rng(decoding.seed)
         count = self._writable(prompt, count, edits)
         length, written = len(prompt.ids) + count, list(prompt.ids)
-        trace = self.engine.run(written, (), edits, self.engine.fresh_cache(length), tail=1)
+        trace = self._run(Asked(tuple(written), (), edits, 1, length), after)
         for done in range(count):
             chosen = choose(trace.logits[-1], decoding, generator)
             yield chosen, trace
@@ -232,11 +242,21 @@ class Model:
         return sys.maxsize if self.allow_long else self.spec.context + 1 - length
 
     def generate(
-        self, what: Promptable, count: int = 32, decoding: Decoding = GREEDY, edits: Iterable[Edit] = ()
+        self,
+        what: Promptable,
+        count: int = 32,
+        decoding: Decoding = GREEDY,
+        edits: Iterable[Edit] = (),
+        after: Trace | None = None,
     ) -> Generated:
-        """Up to `count` tokens; greedy unless told, seeded otherwise. The stop token is not part of the text."""
-        prompt = self.prompt(what)
-        return self.generated(prompt, [chosen for chosen, _ in self.steps(prompt, count, decoding, edits)])
+        """Up to `count` tokens; greedy unless told, seeded otherwise. The stop token is not part of the text.
+
+        after: an earlier run of this model; what both texts begin with is not computed again.
+        """
+        prompt, edits = self.prompt(what), edits_of(edits)
+        steps = [(chosen, trace.changed) for chosen, trace in self.steps(prompt, count, decoding, edits, after)]
+        changed = any_of([flags for _, flags in steps], edits)
+        return self.generated(prompt, [chosen for chosen, _ in steps], changed)
 
     def generate_many(
         self,
@@ -262,26 +282,27 @@ class Model:
         if not self.cached:
             return [self.generate(prompt, count, own, edits) for prompt, own in zip(read, each, strict=True)]
         written = self._written(tuple(zip([prompt.ids for prompt in read], each, strict=True)), count, edits)
-        return [self.generated(prompt, ids) for prompt, ids in zip(read, written, strict=True)]
+        return [self.generated(prompt, *found) for prompt, found in zip(read, written, strict=True)]
 
     def _written(
         self, asked: Sequence[tuple[tuple[int, ...], Decoding]], count: int, edits: tuple[Edit, ...]
-    ) -> list[list[int]]:
-        """The ids behind each, what is asked twice computed once. One that may write nothing does not run."""
-        known: dict[tuple[tuple[int, ...], Decoding], list[int]] = {key: [] for key in asked}
+    ) -> list[tuple[list[int], tuple[bool, ...]]]:
+        """The ids behind each and what edits changed, for what is asked twice once. What may write nothing never runs."""
+        nothing: tuple[list[int], tuple[bool, ...]] = ([], any_of([], edits))
+        known = dict.fromkeys(asked, nothing)
         keys = [key for key in known if min(count, self.room(len(key[0]))) > 0]
         drafts = [Draft(ids, min(count, self.room(len(ids))), edits) for ids, _ in keys]
         writing = Writing(drafts, [decoding for _, decoding in keys], self.tokenizer.stop_ids)
-        self.engine.write(drafts, writing)
-        known.update(zip(keys, writing.written, strict=True))
+        changed = self.engine.write(drafts, writing)
+        known.update(zip(keys, zip(writing.written, changed, strict=True), strict=True))
         return [known[key] for key in asked]
 
-    def generated(self, prompt: Prompt, ids: Sequence[int]) -> Generated:
+    def generated(self, prompt: Prompt, ids: Sequence[int], changed: tuple[bool, ...] = ()) -> Generated:
         """What was written behind a prompt, of the ids that were chosen."""
         stopped = bool(ids) and ids[-1] in self.tokenizer.stop_ids
         written = ids[:-1] if stopped else ids
         whole = prompts.extend(self.tokenizer, prompt, written) if written else prompt
-        return Generated(tuple(written), self.tokenizer.text(written), whole, stopped)
+        return Generated(tuple(written), self.tokenizer.text(written), whole, stopped, changed)
 
     def score(self, what: Promptable, answer: str, edits: Iterable[Edit] = ()) -> Scored:
         """log P(answer | prompt) in nats, joined on bytes: prompt and answer are encoded as one text.
@@ -337,12 +358,7 @@ class Model:
 
         see: sites that the read wants. `Swept.floor` measures how far the reads are from those of fresh runs.
         """
-        self._require_own(trace)
-        if trace.precision != self.engine.precision:
-            raise UsageError(
-                f"the base run was made in {trace.precision}, this model runs in {self.engine.precision}",
-                "run the base with this model: a change of precision is a change too",
-            )
+        require_like(trace, self.engine)
         chosen = tuple(changes)
         for change in chosen:
             self._require_possible(trace, change)
@@ -354,19 +370,15 @@ class Model:
         For the answer of several tokens, run prompt and answer together. Engine: torch. Raises UsageError for a read
         that is no single number, SiteError for a site that does not exist, NonFiniteError for NaN or Inf.
         """
-        self._require_own(trace)
+        require_like(trace, self.engine)
         self.require_fits(len(trace.ids))
         return self.engine.gradient(trace, read, sites)
 
     def changed(self, trace: Trace, change: Change, see: Iterable[Wish] = ()) -> Trace:
         """One counterfactual, as a fresh run."""
-        self._require_own(trace)
+        require_like(trace, self.engine)
         self._require_possible(trace, change)
         return replace(fresh_run(self.engine, trace, change, see), label=trace.label)
-
-    def _require_own(self, trace: Trace) -> None:
-        if trace.spec != self.spec:
-            raise UsageError("the run was made by another model", "run its text with this one")
 
     def _require_possible(self, trace: Trace, change: Change) -> None:
         length = len(change.text(trace.ids))
@@ -382,16 +394,3 @@ def _wish(statistics: bool | AttentionWish, prompt: Prompt) -> AttentionWish | N
         return statistics
     segments = [Segment(segment.name, segment.start, segment.end) for segment in prompt.segments]
     return AttentionWish.of_length(len(prompt), segments) if statistics else None
-
-
-def scored(trace: Trace, ids: Sequence[int], start: int) -> Scored:
-    """Log-probability of ids[start:], from the rows before them."""
-    rows = trace.logits[start - 1 - trace.rows[0] : len(ids) - 1 - trace.rows[0]]
-    return weighed(rows, Answer(tuple(ids), start))
-
-
-def weighed(rows: Array, answer: Answer) -> Scored:
-    """Log-probability of an answer, from logits [n v] of the rows that choose its n ids."""
-    chosen = answer.ids[answer.start :]
-    log_probs = log_softmax(rows)[np.arange(len(chosen)), list(chosen)]
-    return Scored(float(log_probs.sum()), tuple(map(float, log_probs)), chosen, answer.start)

@@ -38,12 +38,26 @@ class Rule:
     unused: str = ""
 
 
+@dataclass(frozen=True, eq=False)
+class Origin:
+    """Where numbers come from: a file, told by its digest, or this process alone. Precisions of the same share one."""
+
+    digest: Callable[[], str] | None = None
+
+    def is_of(self, other: "Origin") -> bool:
+        """Whether both are the same numbers. Reads files only where two were opened, and each once."""
+        if self is other:
+            return True
+        return self.digest is not None and other.digest is not None and self.digest() == other.digest()
+
+
 @dataclass(frozen=True)
 class Weights(Mapping[str, Array]):
     """Read-only arrays by role, and the lines of the ledger: (tensor, transform or why it is unused, roles)."""
 
     arrays: Mapping[str, Array]
     ledger: tuple[tuple[str, str, tuple[str, ...]], ...] = ()
+    origin: Origin = field(default_factory=Origin, compare=False, repr=False)
     said: ClassVar[str] = ""
 
     def __getitem__(self, role: str) -> Array:
@@ -158,7 +172,7 @@ def load(file: WeightFile, spec: Spec, rules: tuple[Rule, ...]) -> Weights:
     with ThreadPoolExecutor(2) as pool:
         parts = pool.map(lambda piece: _fill(file, piece, shapes), pieces)
         arrays = {role: array for part in parts for role, array in part.items()}
-    return Weights(arrays, ledger)
+    return Weights(arrays, ledger, Origin(file.digest))
 
 
 Shapes = Mapping[str, tuple[int, ...]]
@@ -321,6 +335,10 @@ class Streamed(Weights):
             rows = slice(start, min(start + step, count))
             yield rows, self.rows(role, rows)
 
+    def held(self) -> Weights:
+        """All of them decoded, and kept."""
+        return Weights({role: self[role] for role in self}, self.ledger, self.origin)
+
     def cast(self, dtype: np.dtype[np.floating]) -> "Weights":
         vectors = {role: array.astype(dtype) for role, array in self.arrays.items()}
         return replace(self, arrays=vectors, kind=dtype, waiting={})
@@ -334,7 +352,8 @@ def stream(file: WeightFile, spec: Spec, rules: tuple[Rule, ...]) -> Streamed:
         _transformed(file, piece, nothing, shapes)
     arrays = {role: array for piece in pieces if _is_small(piece) for role, array in _fill(file, piece, shapes).items()}
     matrices = {role: one for piece in pieces if not _is_small(piece) for one in _apart(piece) for role in one.roles}
-    return Streamed(arrays, ledger, file=file, pieces=matrices, shapes=shapes, kind=np.dtype(np.float32))
+    kind = np.dtype(np.float32)
+    return Streamed(arrays, ledger, Origin(file.digest), file=file, pieces=matrices, shapes=shapes, kind=kind)
 
 
 def _is_small(piece: _Piece) -> bool:

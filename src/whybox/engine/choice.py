@@ -86,9 +86,14 @@ def require_possible(way: Way) -> None:
 
 
 def source(file: WeightFile, spec: Spec, rules: tuple[Rule, ...], way: Way) -> Weights:
-    """Weights in float32, held or streamed; float64 is made from them, so that both are there for a while."""
+    """Weights in float32, held or streamed; float64 is made from them, so that both are there for a while.
+
+    An engine that packs them in a lower precision holds them already: those in float32 are decoded where they are asked
+    for, unless they are to be held.
+    """
     needed, left = weights_bytes(spec, 32 + 64 if way.precision == "fp64" else 32), machine.available()
-    if way.weights == "streamed" or (way.weights == "auto" and not _leaves_room(needed, left)):
+    elsewhere = way.precision not in NUMPY_PRECISIONS or not _leaves_room(needed, left)
+    if way.weights == "streamed" or (way.weights == "auto" and elsewhere):
         return ledger.stream(file, spec, rules)
     way_out = 'have them decoded as they are used: weights="streamed"'
     require_room(held("weights", needed, way_out), left, "the model")
@@ -104,6 +109,9 @@ def build(spec: Spec, weights: Weights, way: Way) -> Built:
     require_possible(way)
     if resolve(way.engine) == "torch":
         return _fast(spec, weights, way)
+    needed = weights_bytes(spec, 64 if way.precision == "fp64" else 32)
+    if isinstance(weights, Streamed) and way.weights == "auto" and _leaves_room(needed, machine.available()):
+        weights = weights.held()
     return Built(ReferenceEngine(spec, ledger.in_precision(weights, NUMPY_PRECISIONS[way.precision])), weights)
 
 
@@ -121,7 +129,9 @@ def _fast(spec: Spec, weights: Weights, way: Way) -> Built:
     fits = way.weights != "streamed" and _leaves_room(weights_bytes(spec, precision.bits), machine.available())
     pack = fast.pack if fits or not isinstance(weights, Streamed) else fast.pack_streamed
     packed = pack(spec, weights, precision, fast.device(way.device))
-    engine = fast.FastEngine(packed, fast.Kernel(way.kernel or "auto"), way.chunk or fast.CHUNK, way.batch)
+    engine = fast.FastEngine(
+        packed, fast.Kernel(way.kernel or "auto"), way.chunk or fast.CHUNK, way.batch, weights.origin
+    )
     return Built(engine, fast.shared_views(packed, weights))
 
 

@@ -63,7 +63,7 @@ def first_felt(change: Change, base: Base) -> Felt:
     if not parts:
         return nothing(base.spec, len(ids))
     felt = reduce(Felt.__or__, parts)
-    return Felt(felt.layer, min([felt.position, *_foresights(base.edits, len(ids))]))
+    return Felt(felt.layer, min([felt.position, *foresights(base.edits, len(ids))]))
 
 
 def untouched(edits: Sequence[Edit], length: int, spec: Spec) -> int:
@@ -97,11 +97,12 @@ def _by_length(ids: Ids, base: Base) -> Iterator[Felt]:
     if before == after:
         return
     ropes = [layer.attention.rope for layer in base.spec.layers]
-    turned = {rope for rope in set(ropes) if rope is not None and _differ(rope, before, after)}
+    turned = {rope for rope in set(ropes) if rope is not None and differ(rope, before, after)}
     yield from (Felt(layer, 0) for layer, rope in enumerate(ropes) if rope in turned)
 
 
-def _differ(rope: Rope, before: int, after: int) -> bool:
+def differ(rope: Rope, before: int, after: int) -> bool:
+    """Whether runs of these two lengths turn otherwise."""
     return not np.array_equal(frequencies(rope, before), frequencies(rope, after))
 
 
@@ -157,7 +158,7 @@ def _unmasked(edit: Edit) -> bool:
     return edit.site == "pattern" and isinstance(edit.action, Set | Add)
 
 
-def _foresights(edits: Sequence[Edit], length: int) -> Iterator[int]:
+def foresights(edits: Sequence[Edit], length: int) -> Iterator[int]:
     """The first row of each edit by which a row reads later ones: what changes in those is felt in it."""
     for edit in filter(_unmasked, edits):
         chosen = dict(edit.at)

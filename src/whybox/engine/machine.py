@@ -1,9 +1,10 @@
-"""How much memory this machine can still give, as its system counts it."""
+"""How much memory this machine can still give, as its system counts it, and giving back what is not used."""
 
 import ctypes
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,6 +25,16 @@ def available() -> int | None:
 
 def _physical() -> int:
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def give_back() -> None:
+    """Memory that is free within this process goes back to the system: glibc keeps what was freed between other things.
+
+    Costs milliseconds. Nothing where the C library has no such call.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 # Linux

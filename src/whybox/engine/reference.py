@@ -9,7 +9,8 @@ from whybox.engine import machine
 from whybox.engine.counterfactual import continued_runs, fresh_runs
 from whybox.engine.edit import Edit
 from whybox.engine.gradient import Gradient
-from whybox.engine.memory import Run, need, require_room
+from whybox.engine.memory import Run, require_room
+from whybox.engine.needs import need
 from whybox.engine.read import Reading
 from whybox.engine.trace import Answer, Cache, Change, Choose, Draft, LayerSlots, Tap, Trace, Wish
 from whybox.engine.writing import one_by_one
@@ -27,7 +28,7 @@ from whybox.parts.rope import plain_of
 from whybox.parts.softmax import sink_mass, softmax
 from whybox.spec import Attention, Layer, Layout, Mlp, Moe, Norm, NormKind, QkNorm, Rope, Spec
 from whybox.statistics.rows import AttentionWish, rows_of
-from whybox.weights import Weights
+from whybox.weights import Origin, Weights
 
 Array = np.ndarray
 Angles = dict[Rope, tuple[Array, Array]]
@@ -44,6 +45,10 @@ class ReferenceEngine:
         self.name = f"numpy{weights.said}"  # numpy-streamed: weights decoded as they are used
         self.dtype = weights.dtype
         self.precision = "fp64" if self.dtype == np.float64 else "fp32"
+
+    @property
+    def origin(self) -> Origin:
+        return self.weights.origin
 
     def run(
         self,
@@ -79,9 +84,9 @@ class ReferenceEngine:
         """NumPy does not differentiate: UsageError."""
         raise UsageError("the numpy engine computes no gradients", 'use torch: model.variant(engine="torch")')
 
-    def write(self, drafts: Sequence[Draft], choose: Choose) -> None:
+    def write(self, drafts: Sequence[Draft], choose: Choose) -> Sequence[tuple[bool, ...]]:
         """One draft after the other; ids that several share, and no edit reaches, are fed once."""
-        one_by_one(self, drafts, choose)
+        return one_by_one(self, drafts, choose)
 
     def answer_rows(self, answers: Sequence[Answer]) -> Iterator[tuple[int, Array]]:
         """One text after the other."""
@@ -119,18 +124,20 @@ class ReferenceEngine:
             kept.append(layer_cache)
         rows = range(int(positions[0]) + max(len(ids) - (tail or len(ids)), 0), int(positions[-1]) + 1)
         logits = self._head(x[len(ids) - len(rows) :], np.asarray(rows), tap)
+        fed = tuple(int(i) for i in ids)
         return Trace(
             spec=self.spec,
-            ids=tuple(int(i) for i in ids),
+            ids=fed,
             start=cache.seen,
             sites=tap.kept,
             logits=logits,
             rows=rows,
             edits=tuple(tap.edits),
             changed=tuple(tap.changed),
-            cache=Cache(tuple(kept), int(positions[-1]) + 1, cache.rope_length),
+            cache=Cache(tuple(kept), int(positions[-1]) + 1, cache.rope_length, cache.ids + fed),
             engine=self.name,
             precision=self.precision,
+            origin=self.origin,
             kernel=self.kernel,
             statistics=None if tap.statistics is None else tuple(tap.records),
         )

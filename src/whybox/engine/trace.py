@@ -21,6 +21,7 @@ from whybox.spec import Spec
 from whybox.statistics.head_table import HeadTable
 from whybox.statistics.rows import AttentionRows, AttentionWish
 from whybox.text.prompt import Prompt
+from whybox.weights import Origin
 
 if TYPE_CHECKING:
     from whybox.engine.gradient import Gradient
@@ -49,12 +50,13 @@ class LayerSlots(Protocol):
 class Cache:
     """Keys (rotated) and values of all layers. `seen` tokens were fed so far; the next one has position `seen`.
 
-    rope_length: the length for which length-dependent RoPE was chosen, fixed for the whole run.
+    rope_length: the length for which length-dependent RoPE was chosen, fixed for the whole run. ids: the tokens.
     """
 
     layers: tuple[LayerSlots, ...]
     seen: int
     rope_length: int
+    ids: tuple[int, ...] = ()
 
     def crop(self, length: int, spec: Spec) -> "Cache":
         """As it was when `length` tokens had been seen: the later ones are taken back.
@@ -63,7 +65,7 @@ class Cache:
         """
         windows = (layer.attention.window for layer in spec.layers)
         kept = tuple(slots.crop(length, window) for slots, window in zip(self.layers, windows, strict=True))
-        return Cache(kept, length, self.rope_length)
+        return Cache(kept, length, self.rope_length, self.ids[:length])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -72,7 +74,7 @@ class Trace:
 
     ids: tokens fed in this run. start: absolute position of the first of them. rows: positions for which `logits`
     [q v] were computed. changed: for each edit, whether it changed any element. statistics: of each layer's attention,
-    None unless asked for. All arrays are read-only.
+    None unless asked for. origin: of the weights that it was computed with. All arrays are read-only.
     """
 
     spec: Spec
@@ -90,6 +92,7 @@ class Trace:
     prompt: Prompt | None = None
     label: Callable[[int], str] = "#{}".format
     statistics: tuple[AttentionRows, ...] | None = None
+    origin: Origin = field(default_factory=Origin)
 
     def __post_init__(self) -> None:
         for array in (self.logits, *self.sites.values()):
@@ -202,6 +205,10 @@ class Engine(Protocol):
     @property
     def spec(self) -> Spec: ...
 
+    @property
+    def origin(self) -> Origin:
+        """Of its weights."""
+
     def run(
         self,
         ids: Sequence[int],
@@ -224,8 +231,11 @@ class Engine(Protocol):
     def gradient(self, base: Trace, read: Reading, sites: Iterable[Wish]) -> "Gradient":
         """∂read/∂site in the run that `base` is. UsageError where the engine does not differentiate."""
 
-    def write(self, drafts: Sequence["Draft"], choose: "Choose") -> None:
-        """Goes on with each draft, token by token, as `choose` says; in any order, several at a time."""
+    def write(self, drafts: Sequence["Draft"], choose: "Choose") -> Sequence[tuple[bool, ...]]:
+        """Goes on with each draft, token by token, as `choose` says; in any order, several at a time.
+
+        Gives back, for each draft and each of its edits, whether the edit changed any element.
+        """
 
     def answer_rows(self, answers: Sequence["Answer"]) -> Iterator[tuple[int, Array]]:
         """(index, logits [n v] of the rows that choose its n ids) of each answer, once each and in any order."""

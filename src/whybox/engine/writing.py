@@ -1,11 +1,11 @@
 """Writing behind many texts: what is chosen for each, and the plain way to run them, one after the other."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from whybox.engine.edit import portion
+from whybox.engine.edit import Edit, portion
 from whybox.engine.felt import untouched
 from whybox.engine.sampling import Decoding, choose
 from whybox.engine.trace import Cache, Choose, Draft, Engine
@@ -38,25 +38,39 @@ class Writing:
         return None if finished else chosen
 
 
-def one_by_one(engine: Engine, drafts: Sequence[Draft], choose: Choose) -> None:
-    """Each draft to its end before the next begins; ids that no edit reaches are fed once for all that share them."""
+def any_of(steps: Iterable[Sequence[bool]], edits: Sequence[Edit]) -> tuple[bool, ...]:
+    """Whether each edit changed anything at any of the steps."""
+    return tuple(map(any, zip(*steps, [False] * len(edits), strict=True)))
+
+
+def one_by_one(engine: Engine, drafts: Sequence[Draft], choose: Choose) -> list[tuple[bool, ...]]:
+    """Each draft to its end before the next begins; ids that no edit reaches are fed once for all that share them.
+
+    Whether each edit of each draft changed anything.
+    """
+    changed: list[tuple[bool, ...]] = [()] * len(drafts)
     for prefix, members in sharing(drafts, engine.spec):
         shared = engine.run(prefix, (), (), _empty(engine, drafts[members[0]]), tail=1).cache if prefix else None
         for index in members:
-            _go_on(engine, index, drafts[index], shared or _empty(engine, drafts[index]), choose)
+            steps = _steps(engine, index, drafts[index], shared or _empty(engine, drafts[index]), choose)
+            changed[index] = any_of(steps, drafts[index].edits)
+    return changed
 
 
 def _empty(engine: Engine, draft: Draft) -> Cache:
     return engine.fresh_cache(len(draft.ids) + draft.count)
 
 
-def _go_on(engine: Engine, index: int, draft: Draft, cache: Cache, choose: Choose) -> None:
+def _steps(engine: Engine, index: int, draft: Draft, cache: Cache, choose: Choose) -> Iterator[tuple[bool, ...]]:
+    """Goes on to the end; what the edits changed at each step."""
     whole, rest = range(len(draft.ids)), range(cache.seen, len(draft.ids))
     edits = [portion(edit, whole, rest, engine.spec) for edit in draft.edits]
     trace = engine.run(draft.ids[cache.seen :], (), edits, cache, tail=1)
+    yield trace.changed
     (chosen,) = choose([index], trace.logits[-1:])
     while chosen is not None:
         trace = engine.run((chosen,), (), draft.edits, trace.cache, tail=1)
+        yield trace.changed
         (chosen,) = choose([index], trace.logits[-1:])
 
 

@@ -16,7 +16,7 @@ from whybox.model import Model
 from whybox.parts.mask import visible
 from whybox.spec import Mlp, Moe, Spec
 from whybox.statistics.marks import Keys, of_text
-from whybox.statistics.rows import AttentionRows, AttentionWish, Segment, joined
+from whybox.statistics.rows import AttentionRows, AttentionWish, Joining, Segment
 from whybox.text.prompt import Prompt
 
 MAP_SIDE = 32  # blocks a side of a head's map
@@ -83,7 +83,7 @@ def look_at(model: Model, prompt: Prompt, tell: Callable[[int, int], None] = _no
             "the prompt has one token: it sees nothing but itself, so there is no attention to look at",
             "give at least two tokens",
         )
-    wish, walk = _wish(prompt), _Walk([_Layer() for _ in model.spec.layers])
+    wish, walk = _wish(prompt), _Walk([_Layer(Joining(len(prompt))) for _ in model.spec.layers])
     cache = model.engine.fresh_cache(len(prompt))
     for piece in pieces(model.spec, len(prompt)):
         last = piece.stop == len(prompt)
@@ -95,7 +95,7 @@ def look_at(model: Model, prompt: Prompt, tell: Callable[[int, int], None] = _no
     return Looked(
         model=model,
         prompt=prompt,
-        attention=tuple(joined(layer.records) for layer in walk.layers),
+        attention=tuple(layer.records.whole() for layer in walk.layers),
         decision=tuple(_row(model, trace, index, layer) for index, layer in enumerate(walk.layers)),
         silence=tuple(layer.silence for layer in walk.layers),
         logits=trace.logits[-1],
@@ -138,14 +138,14 @@ def _sites(spec: Spec, last: bool) -> list[Wish]:
 class _Layer:
     """What the pieces say of one layer."""
 
-    records: list[AttentionRows] = field(default_factory=list)
+    records: Joining
     values: list[np.ndarray] = field(default_factory=list)
     loudest: np.ndarray | None = None  # |hidden| of each unit at most
     squares: float = 0.0
     rows: int = 0
 
     def add(self, record: AttentionRows, value: np.ndarray, hidden: np.ndarray) -> None:
-        self.records.append(record)
+        self.records.add(record)
         self.values.append(value)
         flat = hidden.reshape(len(hidden), -1)
         peak = np.maximum(flat.max(axis=0), -flat.min(axis=0))

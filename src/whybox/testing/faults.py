@@ -31,7 +31,7 @@ from whybox.spec import (
     YarnRope,
 )
 from whybox.testing.faulty_engines import CacheSlotOffByOne, MaskAfterSoftmax
-from whybox.weights import Weights
+from whybox.weights import Origin, Weights
 
 Array = np.ndarray
 Described = tuple[Spec, Weights]
@@ -151,7 +151,7 @@ def _layers(spec: Spec, change: Callable[[Layer], Layer]) -> Spec:
 
 
 def _with_arrays(weights: Weights, changed: dict[str, Array]) -> Weights:
-    return replace(weights, arrays={**weights.arrays, **changed})
+    return replace(weights, arrays={**weights.arrays, **changed}, origin=Origin())
 
 
 def _tiled(spec: Spec, weights: Weights) -> Described:

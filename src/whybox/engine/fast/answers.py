@@ -14,7 +14,8 @@ from whybox.engine.fast.batch import same_angles
 from whybox.engine.fast.engine import FastEngine, as_numpy, own
 from whybox.engine.fast.keys import Part, Passing, padded
 from whybox.engine.fast.tap import BatchTap, Places
-from whybox.engine.memory import Run, need_of_ends
+from whybox.engine.memory import Run
+from whybox.engine.needs import need_of_ends
 from whybox.engine.prefixes import Fill, Finish, Schedule, schedule
 from whybox.engine.trace import Answer, Cache
 from whybox.errors import NonFiniteError

@@ -19,7 +19,8 @@ from whybox.engine.fast.engine import FastEngine, Watch, as_numpy, chunks, needs
 from whybox.engine.fast.keys import NOWHERE, Buffered, Columns, Part, padded
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
-from whybox.engine.memory import Run, cache_bytes_per_token, need_of_batch
+from whybox.engine.memory import Run, cache_bytes_per_token
+from whybox.engine.needs import need_of_batch
 from whybox.engine.prefixes import Fill, schedule
 from whybox.engine.trace import Cache, Choose, Draft
 from whybox.engine.writing import sharing
@@ -33,20 +34,22 @@ HELD = 2**30  # bytes of keys and values in a batch: some hundred texts of a sma
 IDLE = 1 / 4  # share of places that may run idle: at most so much work is lost, and few buffers are copied
 
 
-def write(engine: FastEngine, drafts: Sequence[Draft], choose: Choose) -> None:
-    """Goes on with every draft until `choose` ends it. NonFiniteError as in a run of its own.
+def write(engine: FastEngine, drafts: Sequence[Draft], choose: Choose) -> list[tuple[bool, ...]]:
+    """Goes on with every draft until `choose` ends it; what each of its edits changed. NonFiniteError as in a run.
 
     CapacityError before anything runs, where a batch would not fit in memory.
     """
     lengths = [len(draft.ids) + draft.count for draft in drafts]
     alike = same_angles(lengths, engine.spec)
-    writers = [_Writer(engine, drafts, choose, max(lengths[index] for index in indices)) for indices in alike]
+    changed = [[False] * len(draft.edits) for draft in drafts]
+    writers = [_Writer(engine, drafts, choose, max(lengths[index] for index in indices), changed) for indices in alike]
     plans = [writer.plan(indices) for writer, indices in zip(writers, alike, strict=True)]
     for writer, plan in zip(writers, plans, strict=True):
         writer.require_room(plan)
     with torch.inference_mode():
         for writer, plan in zip(writers, plans, strict=True):
             writer.run(plan)
+    return [*map(tuple, changed)]
 
 
 def same_angles(lengths: Sequence[int], spec: Spec) -> list[list[int]]:
@@ -73,16 +76,21 @@ class Stand:
 
 
 Step = Fill | Stand
+_Held = tuple[int, tuple[Edit, ...]]  # a draft, and its edits for the rows at hand
 
 
 @dataclass(frozen=True, eq=False)
 class _Writer:
-    """Drafts that may stand in one batch. length: that of the whole run for which RoPE is chosen."""
+    """Drafts that may stand in one batch. length: that of the whole run for which RoPE is chosen.
+
+    changed: of all drafts, whether each edit changed anything so far.
+    """
 
     engine: FastEngine
     drafts: Sequence[Draft]
     choose: Choose
     length: int
+    changed: list[list[bool]]
 
     def plan(self, indices: Sequence[int]) -> list[Step]:
         edited = [index for index in indices if self.drafts[index].edits]
@@ -146,13 +154,11 @@ class _Writer:
                 case _:
                     assert_never(step)
 
-    def passed(
-        self, ids: Array, positions: Array, edits: Sequence[tuple[Edit, ...]], layers: Sequence[Buffered]
-    ) -> Tensor:
+    def passed(self, ids: Array, positions: Array, held: Sequence[_Held], layers: Sequence[Buffered]) -> Tensor:
         """One pass of ids [b q] at positions [b q]: logits [b v] behind the last of each row that is no padding."""
         engine, each = self.engine, np.arange(len(ids))
         lengths = np.maximum((positions < NOWHERE).sum(axis=1), 1)
-        tap = BatchTap(engine.spec, (), edits)
+        tap = BatchTap(engine.spec, (), [edits for _, edits in held])
         batch = engine.batch(positions, lengths.tolist(), tap, self.length)
         layers[0].columns.fill(positions)
         needed = ids.shape[1] - int(lengths.min()) + 1
@@ -160,7 +166,11 @@ class _Writer:
         ends = lengths - 1
         last = x[torch.from_numpy(each), torch.from_numpy(ends - ids.shape[1] + x.shape[1])][:, None]
         places = positions[each, ends][:, None]
-        return engine.head(last, tap, Places(places, places, [1] * len(ids)))[:, 0]
+        logits = engine.head(last, tap, Places(places, places, [1] * len(ids)))[:, 0]
+        for (index, edits), flags in zip(held, tap.changed, strict=True):
+            if edits:
+                self.changed[index] = [*map(any, zip(self.changed[index], flags, strict=True))]
+        return logits
 
 
 @dataclass
@@ -225,9 +235,9 @@ class _Batch:
         engine = self.writer.engine
         whole = any(needs_one_piece(Watch(edits=row.edits), Cache((), 0, 0), engine.spec) for row in rows)
         for part in chunks(range(width), width if whole else engine.chunk):
-            edits = [self._edits(row, part) for row in rows]
+            held = [(row.index, self._edits(row, part)) for row in rows]
             piece = slice(part.start, part.stop)
-            logits = self.writer.passed(ids[:, piece], positions[:, piece], edits, layers)
+            logits = self.writer.passed(ids[:, piece], positions[:, piece], held, layers)
         return logits
 
     def _edits(self, row: _Row, part: range) -> tuple[Edit, ...]:
@@ -257,8 +267,8 @@ class _Batch:
         """Every row's last id through the layers."""
         ids = np.array([[row.ids[-1]] for row in self.rows])
         positions = np.array([[NOWHERE if row.idle else len(row.ids) - 1] for row in self.rows])
-        edits = [row.edited(row.last, row.last, self.writer.engine.spec) for row in self.rows]
-        return self.writer.passed(ids, positions, edits, self.layers)
+        held = [(row.index, row.edited(row.last, row.last, self.writer.engine.spec)) for row in self.rows]
+        return self.writer.passed(ids, positions, held, self.layers)
 
     def _require_finite(self, logits: Array, places: Sequence[int]) -> None:
         """A run of its own finds where a row's first bad value appeared."""

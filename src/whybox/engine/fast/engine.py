@@ -19,14 +19,17 @@ from whybox.engine.fast.keys import NOWHERE, Alone, Beside, LayerKeys, padded
 from whybox.engine.fast.packed import Packed, StreamedLayers, linear, norm
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
+from whybox.engine.fast.tiled import workbench
 from whybox.engine.fast.turning import Turn
 from whybox.engine.gradient import Gradient
-from whybox.engine.memory import Need, Run, need, require_room
+from whybox.engine.memory import Need, Run, require_room
+from whybox.engine.needs import need
 from whybox.engine.read import Reading
 from whybox.engine.trace import Answer, Cache, Change, Choose, Draft, Key, LayerSlots, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, PromptError, UsageError
 from whybox.spec import Rope, Spec
 from whybox.statistics.rows import AttentionRows, AttentionWish, Joining
+from whybox.weights import Origin
 
 Array = np.ndarray
 CHUNK = 4096
@@ -48,12 +51,14 @@ class FastEngine:
     """Runs packed weights. attention: the kernel where nobody watches; `kernel` says the same in words.
 
     chunk: most tokens that go through the layers at once. neighbours: rows of the batch that a run is one of.
+    origin: of the weights that were packed.
     """
 
     packed: Packed
     attention: Kernel = Kernel.AUTO
     chunk: int = CHUNK
     neighbours: int = 1
+    origin: Origin = field(default_factory=Origin)
     _angles: dict[int | None, AngleTables] = field(default_factory=dict, init=False)
 
     @property
@@ -108,6 +113,8 @@ class FastEngine:
             pieces.append(self._pass(ids[part.start - whole.start : part.stop - whole.start], tap, cache, read))
             cache = pieces[-1].cache
             extend(records, tap.records)
+            if part.stop < whole.stop:
+                machine.give_back()
         statistics = None if watch.statistics is None else tuple(record.whole() for record in records)
         return replace(joined(pieces), edits=watch.edits, statistics=statistics)
 
@@ -125,11 +132,11 @@ class FastEngine:
 
         return gradient(self, base, read, sites)
 
-    def write(self, drafts: Sequence[Draft], choose: Choose) -> None:
+    def write(self, drafts: Sequence[Draft], choose: Choose) -> Sequence[tuple[bool, ...]]:
         """Many drafts at once: shared prefixes computed once, the rest in batches."""
         from whybox.engine.fast import batch  # which runs this engine
 
-        batch.write(self, drafts, choose)
+        return batch.write(self, drafts, choose)
 
     def answer_rows(self, answers: Sequence[Answer]) -> Iterator[tuple[int, Array]]:
         """Many answers at once: shared prefixes computed once, the rest in batches."""
@@ -145,7 +152,14 @@ class FastEngine:
             2 * max(4 // each, 1) if self._holds_scores(run, edits) else 0
         )  # with their softmax, in float32 at least
         counted = replace(
-            run, weights=passing, bytes_each=each, scores=scores, chunk=min(self.chunk, run.chunk or run.tokens)
+            run,
+            weights=passing,
+            bytes_each=each,
+            shown=max(each, 4),
+            scores=scores,
+            bench=workbench(self.spec, run.past + run.tokens),
+            chunk=min(self.chunk, run.chunk or run.tokens),
+            lets_go=False,
         )
         if self.packed.device.type == "cpu":
             require_room(needed(self.spec, counted), machine.available())
@@ -193,18 +207,21 @@ class FastEngine:
         end = cache.seen + len(ids)
         rows = np.arange(end - read, end)[None]
         logits = self.head(x[:1, x.shape[1] - read :], tap, Places(rows, rows, (read,)))
+        fed = tuple(int(i) for i in ids)
+        grown = tuple(key.slots for key in keys if isinstance(key, Alone))
         return Trace(
             spec=self.spec,
-            ids=tuple(int(i) for i in ids),
+            ids=fed,
             start=cache.seen,
             sites=tap.kept[0],
             logits=as_numpy(logits[0]),
             rows=range(end - read, end),
             edits=tuple(tap.edits[0]),
             changed=tuple(tap.changed[0]),
-            cache=Cache(tuple(key.slots for key in keys if isinstance(key, Alone)), end, cache.rope_length),
+            cache=Cache(grown, end, cache.rope_length, cache.ids + fed),
             engine=self.name,
             precision=self.precision,
+            origin=self.origin,
             kernel=self.kernel_of(batch),
         )
 

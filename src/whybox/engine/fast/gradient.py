@@ -20,7 +20,8 @@ from whybox.engine.fast.kernel_choice import Kernel
 from whybox.engine.fast.keys import Behind
 from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.gradient import Gradient
-from whybox.engine.memory import Run, need_of_gradient
+from whybox.engine.memory import Run
+from whybox.engine.needs import need_of_gradient
 from whybox.engine.read import Reading
 from whybox.engine.trace import Key, Trace, Wish, located, wanted
 from whybox.errors import NonFiniteError, SiteError, UsageError

@@ -314,7 +314,7 @@ def shared_views(packed: Packed, weights: Weights) -> Weights:
         place = partial(f"layers.{index}.{{}}".format)
         for roles, fused in _fused(layer):
             views |= _split({place(role): weights[place(role)].shape for role in roles}, fused)
-    return Weights({role: views.get(role, array) for role, array in weights.items()}, weights.ledger)
+    return Weights({role: views.get(role, array) for role, array in weights.items()}, weights.ledger, weights.origin)
 
 
 def _fused(layer: PackedLayer) -> Iterator[tuple[tuple[str, ...], torch.Tensor]]:

@@ -19,7 +19,8 @@ from whybox.engine.fast.engine import FastEngine, as_numpy
 from whybox.engine.fast.keys import Behind, LayerKeys, Part, padded
 from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.felt import rope_length
-from whybox.engine.memory import Run, need_of_sweep
+from whybox.engine.memory import Run
+from whybox.engine.needs import need_of_sweep
 from whybox.engine.plan import Group, groups
 from whybox.engine.trace import Cache, Change, Key, Trace, Wish, wanted
 from whybox.errors import NonFiniteError, SiteError

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 
 from whybox.errors import UsageError
-from whybox.spec import Attention
+from whybox.spec import Attention, Spec
 
 CHUNK = 64  # tiles see whole chunks of keys, so that a row can be read as a table of chunks
 ROWS = 64  # queries of a tile: those of one block of the usual map
@@ -148,6 +148,12 @@ def _edge(
     index = np.arange(keys.start, keys.stop)
     hidden = (index >= end[:, None]) | (index < oldest[:, None])
     return [(slice(keys.start - first, keys.stop - first), torch.tensor(hidden, device=device))] if len(index) else []
+
+
+def workbench(spec: Spec, keys: int) -> int:
+    """Bytes in which tiles are made, at most: product, scores, weights, and as much again for whoever watches."""
+    per_group = max(layer.attention.heads // layer.attention.kv_heads for layer in spec.layers)
+    return 16 * max(ELEMENTS, ROWS * per_group * keys)
 
 
 @lru_cache(maxsize=4)  # the layers of a run share one
