@@ -16,7 +16,7 @@ PROMPTS = (
     "The capital of France is",
     "In the year of our Lord, the old king of the northern islands wrote a long letter to his three daughters, who had "
     "left the castle before the winter came. The letter said that the harbour was frozen, that the fish were gone, and "
-    "that 7 of the 30 ships had not come home. It said also that the door would stay open until the last day of spring. "
+    "that 7 of the 30 ships had not come home. It said that the door would stay open until the last day of spring. "
     "The eldest daughter read it twice, put it into the fire, and went on with her work as if nothing had happened.",
     "天氣很好，我想出去走走，可是外面的風很大，媽媽說最好明天再去公園，今天就在家裡看書。",
 )
@@ -81,9 +81,8 @@ def main() -> None:
     parser.add_argument("models", nargs="*", default=["smollm2"])
     parser.add_argument("--precision", action="append")
     asked = parser.parse_args()
-    print(
-        "| model | precision | way | Δ logit | KL, nats | same first choice | largest logit |\n|---|---|---|---|---|---|---|"
-    )
+    print("| model | precision | way | Δ logit | KL, nats | same first choice | largest logit |")
+    print("|---|---|---|---|---|---|---|")
     for path in asked.models:
         table(path, asked.precision or ["fp32", "bf16", "int8", "int4"], lambda line: print(line, flush=True))
 

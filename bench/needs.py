@@ -41,20 +41,21 @@ def status(row: str) -> int:
 @contextmanager
 def noted() -> Iterator[list[int]]:
     """The totals of all needs that an engine asks room for in the meantime."""
-    from whybox.engine.fast import engine
+    from whybox.engine.fast import FastEngine
 
     found: list[int] = []
-    asked = engine.require_room
+    reckoned = FastEngine.need_of
 
-    def noting(need: Any, available: int | None, what: str = "this run") -> None:
+    def noting(*asked: Any, **more: Any) -> Any:
+        need = reckoned(*asked, **more)
         found.append(need.total)
-        asked(need, available, what)
+        return need
 
-    engine.require_room = noting  # type: ignore[assignment]
+    FastEngine.need_of = noting  # type: ignore[method-assign]
     try:
         yield found
     finally:
-        engine.require_room = asked
+        FastEngine.need_of = reckoned  # type: ignore[method-assign]
 
 
 def measured(model: Any, kind: str, given: Mapping[str, Any]) -> tuple[int, int]:

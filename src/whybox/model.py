@@ -287,7 +287,7 @@ class Model:
     def _written(
         self, asked: Sequence[tuple[tuple[int, ...], Decoding]], count: int, edits: tuple[Edit, ...]
     ) -> list[tuple[list[int], tuple[bool, ...]]]:
-        """The ids behind each and what edits changed, for what is asked twice once. What may write nothing never runs."""
+        """The ids behind each, and what edits changed; what is asked twice runs once, what may write nothing never."""
         nothing: tuple[list[int], tuple[bool, ...]] = ([], any_of([], edits))
         known = dict.fromkeys(asked, nothing)
         keys = [key for key in known if min(count, self.room(len(key[0]))) > 0]

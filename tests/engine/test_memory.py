@@ -19,12 +19,11 @@ from whybox.engine.memory import (
     cache_bytes_per_token,
     count_parameters,
     held,
-    need,
     require_room,
-    site_bytes,
     spoken,
     weights_bytes,
 )
+from whybox.engine.needs import need, site_bytes
 from whybox.engine.reference import ReferenceEngine
 from whybox.errors import CapacityError, SiteError
 from whybox.sites import sites_of
@@ -112,8 +111,8 @@ def test_worked_by_hand() -> None:
         "kept embed": 12 * 13 * 4,
         "kept pattern": 2 * 6 * 12 * 12 * 4,
         "kept resid_post": 2 * 12 * 13 * 4,
-        "residual stream": 12 * 4 * 13 * 4,
-        "query, key, value": 12 * 2 * 10 * 4 * 4,
+        "residual stream": 12 * (4 + 2) * 13 * 4,
+        "query, key, value": 12 * ((6 + 2) * (1 + 4) + 2) * 4 * 4,
         "scores of one layer": 12 * 12 * (2 * 6 * 4 + 1),
     }
     assert wanted.total == sum(item.nbytes for item in wanted.items)
@@ -198,7 +197,7 @@ def test_nothing_is_refused_when_the_room_is_unknown(monkeypatch: pytest.MonkeyP
 
 GROWTH = """
 import json, sys
-from whybox.engine import memory
+from whybox.engine import memory, needs
 from whybox.model import open_model
 path, tokens, see, tail = json.loads(sys.argv[1])
 model = open_model(path, "numpy")
@@ -209,7 +208,7 @@ ids = [7 * i % 40_000 for i in range(tokens)]
 before = status("VmRSS")
 open("/proc/self/clear_refs", "w").write("5")
 model.run(ids, see=see, tail=tail)
-wanted = memory.need(model.spec, memory.Run(tokens, see=tuple(see), tail=tail, scores=2))
+wanted = needs.need(model.spec, memory.Run(tokens, see=tuple(see), tail=tail, scores=2))
 print(json.dumps([status("VmHWM") - before, wanted.total]))
 """
 

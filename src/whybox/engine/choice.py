@@ -129,9 +129,8 @@ def _fast(spec: Spec, weights: Weights, way: Way) -> Built:
     fits = way.weights != "streamed" and _leaves_room(weights_bytes(spec, precision.bits), machine.available())
     pack = fast.pack if fits or not isinstance(weights, Streamed) else fast.pack_streamed
     packed = pack(spec, weights, precision, fast.device(way.device))
-    engine = fast.FastEngine(
-        packed, fast.Kernel(way.kernel or "auto"), way.chunk or fast.CHUNK, way.batch, weights.origin
-    )
+    kernel, chunk = fast.Kernel(way.kernel or "auto"), way.chunk or fast.CHUNK
+    engine = fast.FastEngine(packed, kernel, chunk, way.batch, weights.origin)
     return Built(engine, fast.shared_views(packed, weights))
 
 

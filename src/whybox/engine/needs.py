@@ -34,7 +34,7 @@ def need(spec: Spec, run: Run) -> Need:
 
 
 def need_of_gradient(spec: Spec, run: Run) -> Need:
-    """Stays: the stream at the entry of each layer, the gradients that are asked for (`see`).
+    """Stays: the base run's keys and values, the stream at the entry of each layer, the gradients asked for (`see`).
 
     One after another: a layer with what autograd keeps of it and the gradients on their way, three times what a run
     holds; the logits, those that are read, and their gradient.
@@ -44,7 +44,8 @@ def need_of_gradient(spec: Spec, run: Run) -> Need:
     stream = Item("a stream for each layer", "b·q · (l + 1) · c · bytes", (streams,), SHORTER)
     layer = (*_attention(spec, whole), _hidden(spec, whole))
     logits = (_thrice(_logits(spec, whole)), _checked(spec, whole))
-    return Need((*_weights(whole), stream, *_kept(spec, whole)), (tuple(map(_thrice, layer)), logits))
+    stays = (*_weights(whole), _of_base(spec, whole), stream, *_kept(spec, whole))
+    return Need(stays, ((*map(_thrice, layer), _freed(layer, share=1)), logits))
 
 
 def need_of_batch(spec: Spec, run: Run) -> Need:
@@ -64,9 +65,9 @@ def need_of_ends(spec: Spec, run: Run) -> Need:
 def need_of_sweep(spec: Spec, run: Run) -> Need:
     """A batch of counterfactuals: `tokens` rows of each, behind `past` that are as in the base run. None in chunks.
 
-    Stays: of the base run its keys and values, a stream for each layer and its kept sites, once more where rows are
-    put together; of each counterfactual one layer's keys and values, its kept sites, its logits. One after another:
-    attention and MLP of a layer.
+    Stays: of the base run its keys and values (its own, and made once more), a stream for each layer, and its kept
+    sites, once more where rows are put together; of each counterfactual one layer's keys and values, its kept sites,
+    its logits. One after another: attention and MLP of a layer.
     """
     run, each = replace(run, chunk=None), run.bytes_each
     base = replace(run, tokens=run.past + run.tokens, past=0, batch=2)
@@ -74,14 +75,16 @@ def need_of_sweep(spec: Spec, run: Run) -> Need:
     own = _widest(_slots(spec, run.tokens, run.batch, each))
     stays = (
         *_weights(run),
-        Item("keys and values of the base run", "k · 2 · g · d · bytes", _slots(spec, base.tokens, 1, each), SHORTER),
+        _of_base(spec, base),
         Item("a stream for each layer", "q · (l + 1) · c · bytes", stream, SHORTER),
         *(replace(item, name=f"{item.name} of the base run") for item in _kept(spec, base)),
         Item("keys and values of a layer", "b · k · 2 · g · d · bytes", own, SHORTER),
         *_kept(spec, run),
         _shown(spec, run),
     )
-    return Need(stays, (_attention(spec, run), _mlp(spec, run)))
+    attention, mlp = _attention(spec, run), _mlp(spec, run)
+    freed = _freed(attention, mlp, share=1)  # members join layer by layer: no batch is as large as the one before
+    return Need(stays, ((*attention, freed), (*mlp, freed)))
 
 
 def _of_texts(spec: Spec, run: Run, slots: tuple[Term, ...]) -> Need:
@@ -125,6 +128,11 @@ def _slots(spec: Spec, tokens: int, batch: int, bytes_each: int) -> tuple[Term, 
     """Of every layer, windows or not."""
     attentions = [layer.attention for layer in spec.layers]
     return tuple((batch, tokens, 2, a.kv_heads, a.head_width, bytes_each) for a in attentions)
+
+
+def _of_base(spec: Spec, run: Run) -> Item:
+    slots = _slots(spec, run.past + run.tokens, run.batch, run.bytes_each)
+    return Item("keys and values of the base run", "n · k · 2 · g · d · bytes", slots, SHORTER)
 
 
 def _kept(spec: Spec, run: Run) -> tuple[Item, ...]:
@@ -202,7 +210,8 @@ def _projections(spec: Spec, run: Run) -> Item:
 def _scores(spec: Spec, run: Run) -> Item:
     """The scores of the layer that has most of them, as often as the kernel holds them; a mask of one byte beside.
 
-    A kernel that holds none has its bench; among several sequences each row has a mask, in three forms.
+    A kernel that holds none has its bench, no more than scores would take; among several sequences each row has a mask,
+    in three forms.
     """
     if run.scores:
         terms = [
@@ -212,7 +221,9 @@ def _scores(spec: Spec, run: Run) -> Item:
         return Item("scores of one layer", f"b·q · k · ({run.scores} · h · bytes + 1)", _widest(terms), SMALLER)
     mask = 1 + run.wide + run.bytes_each if run.batch > 1 else 0
     masks = _widest([(run.flying, run.keys(layer), mask) for layer in spec.layers])
-    return Item("attention of one layer", "bytes + b·q · k · masks", ((run.bench,), *masks), SMALLER)
+    pairs = _widest([(run.flying, run.keys(layer), 2 * layer.attention.heads * run.wide) for layer in spec.layers])
+    bench = min(run.bench, *map(math.prod, pairs))
+    return Item("attention of one layer", "bytes + b·q · k · masks", ((bench,), *masks), SMALLER)
 
 
 def _hidden(spec: Spec, run: Run) -> Item:
@@ -243,10 +254,10 @@ def _checked(spec: Spec, run: Run) -> Item:
     return Item("check of the logits", "b · q · v · bytes", terms, FEWER_ROWS)
 
 
-def _freed(*phases: tuple[Item, ...]) -> Item:
-    """What the C library has not given back of an earlier phase: about half, at most 64 MB."""
-    kept = min(max(sum(item.nbytes for item in phase) for phase in phases) // 2, 1 << 26)
-    return Item("freed, not given back", "half a phase, at most 64 MB", ((kept,),), SMALLER)
+def _freed(*phases: tuple[Item, ...], share: int = 2) -> Item:
+    """What the C library has not given back of earlier phases: half of the largest (or a share), at most 64 MB."""
+    kept = min(max(sum(item.nbytes for item in phase) for phase in phases) // share, 1 << 26)
+    return Item("freed, not given back", f"a phase / {share}, at most 64 MB", ((kept,),), SMALLER)
 
 
 def _thrice(item: Item) -> Item:

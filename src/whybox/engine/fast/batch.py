@@ -137,7 +137,8 @@ class _Writer:
         """CapacityError where one of the batches would not fit in memory."""
         for stand in (step for step in plan if isinstance(step, Stand)):
             rows, edits = len(stand.indices), [edit for index in stand.indices for edit in self.drafts[index].edits]
-            at_once = max(self.engine.chunk // rows, 1)
+            longest = max(len(self.drafts[index].ids) for index in stand.indices) - stand.start
+            at_once = min(max(self.engine.chunk // rows, 1), longest)
             run = Run(self.slots(stand), past=stand.start, batch=rows, chunk=at_once, tail=1)
             self.engine.require_room(run, need_of_batch, edits)
 

@@ -146,23 +146,25 @@ class FastEngine:
 
     def require_room(self, run: Run, needed: Callable[[Spec, Run], Need] = need, edits: Iterable[Edit] = ()) -> None:
         """CapacityError before anything is computed, when it would not fit in memory."""
+        if self.packed.device.type == "cpu":
+            require_room(self.need_of(run, needed, edits), machine.available())
+
+    def need_of(self, run: Run, needed: Callable[[Spec, Run], Need] = need, edits: Iterable[Edit] = ()) -> Need:
+        """What a run will hold at its fullest, the weights that are there already not counted."""
         each = self.packed.precision.compute.itemsize
         passing = self.packed.layers.passing if isinstance(self.packed.layers, StreamedLayers) else 0
-        scores = (
-            2 * max(4 // each, 1) if self._holds_scores(run, edits) else 0
-        )  # with their softmax, in float32 at least
+        in_float32 = 2 * max(4 // each, 1)  # the scores and their softmax
         counted = replace(
             run,
             weights=passing,
             bytes_each=each,
             shown=max(each, 4),
-            scores=scores,
+            scores=in_float32 if self._holds_scores(run, edits) else 0,
             bench=workbench(self.spec, run.past + run.tokens),
             chunk=min(self.chunk, run.chunk or run.tokens),
             lets_go=False,
         )
-        if self.packed.device.type == "cpu":
-            require_room(needed(self.spec, counted), machine.available())
+        return needed(self.spec, counted)
 
     def _holds_scores(self, run: Run, edits: Iterable[Edit]) -> bool:
         """Where they are seen or changed, in plain attention, and in batches that tiles know no way through."""
