@@ -34,6 +34,8 @@ from whybox.weights import Origin
 Array = np.ndarray
 CHUNK = 4096
 STEP = 4  # tokens behind a cache that need less memory than what asking the machine for it takes time
+MANY = 256  # rows whose passing leaves more behind than giving it back takes time
+TIDY = 4  # layers: between what is kept of them lie holes that what follows does not always fit into
 SCORES = 2**26  # numbers [h q k] that one layer may hold at once while a bad value is looked for
 
 
@@ -105,17 +107,22 @@ class FastEngine:
         """Chunk by chunk, so that memory follows the chunk."""
         size = len(ids) if needs_one_piece(watch, cache, self.spec) else self.chunk
         whole, pieces = range(cache.seen, cache.seen + len(ids)), []
-        records = [Joining(len(ids)) for _ in self.spec.layers]
-        for part in chunks(whole, max(size, 1)):
+        parts, records = chunks(whole, max(size, 1)), [Joining(len(ids)) for _ in self.spec.layers]
+        found: Sequence[AttentionRows] = ()
+        for part in parts:
             edits = tuple(portion(edit, whole, part, self.spec) for edit in watch.edits)
             tap = BatchTap(self.spec, watch.see, (edits,), statistics=watch.statistics)
             read = max(min(part.stop - whole.stop + (tail or len(ids)), len(part)), 0)
             pieces.append(self._pass(ids[part.start - whole.start : part.stop - whole.start], tap, cache, read))
             cache = pieces[-1].cache
-            extend(records, tap.records)
-            if part.stop < whole.stop:
+            if len(parts) == 1:
+                found = [tap.records[layer] for layer in sorted(tap.records)]
+            else:
+                extend(records, tap.records)
                 machine.give_back()
-        statistics = None if watch.statistics is None else tuple(record.whole() for record in records)
+        if watch.statistics is None:
+            return replace(joined(pieces), edits=watch.edits)
+        statistics = tuple(found or (record.whole() for record in records))
         return replace(joined(pieces), edits=watch.edits, statistics=statistics)
 
     def counterfactuals(
@@ -282,6 +289,8 @@ class FastEngine:
             rows = None if needed is None or index < last else min(max(needed, 1), x.shape[1])
             x, more = Block(self.packed.layers[index], index, batch, rows).run(x, keys[index])
             grown.append(more)
+            if batch.tap.keeps and x.shape[0] * x.shape[1] >= MANY and index % TIDY == TIDY - 1:
+                machine.give_back()
         return x, grown
 
     def head(self, x: Tensor, tap: BatchTap, places: Places) -> Tensor:

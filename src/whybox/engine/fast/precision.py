@@ -69,6 +69,27 @@ class Precision(StrEnum):
             case _:
                 assert_never(self)
 
+    @property
+    def noise(self) -> float:
+        """How far a logit may move when the same run is computed another way, as a share of the largest |logit|.
+
+        Another way: behind a cache, in chunks, in a batch, as a counterfactual. Products of other shapes sum in another
+        order, and in 8 bits by another kernel, so that rows are rounded otherwise. Measured: docs/engines.md.
+        """
+        match self:
+            case Precision.FP64:
+                return 1e-13
+            case Precision.FP32:
+                return 1e-5
+            case Precision.FP16:
+                return 1 / 128
+            case Precision.BF16:
+                return 1 / 32
+            case Precision.INT8 | Precision.INT4:
+                return 1 / 16
+            case _:
+                assert_never(self)
+
 
 CODED = (Precision.INT8, Precision.INT4)
 """Weights are whole numbers times a scale: there is no code for NaN or Inf."""

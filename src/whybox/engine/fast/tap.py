@@ -78,6 +78,11 @@ class BatchTap:
         """Whether any site of a layer is watched."""
         return self.strict or self.statistics is not None or layer in self._busy
 
+    @property
+    def keeps(self) -> bool:
+        """Whether anything is kept of the layers."""
+        return self.statistics is not None or bool(self._wanted)
+
     def edits_at(self, site: str, layer: int | None) -> bool:
         return (site, layer) in self._edited
 
