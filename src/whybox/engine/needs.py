@@ -27,6 +27,8 @@ def need(spec: Spec, run: Run) -> Need:
     stays = (*_weights(run), _cache(spec, run), *_kept(spec, run), *_statistics(spec, run, run.tokens))
     logits = _logits(spec, run)
     attention, mlp = _attention(spec, run), _mlp(spec, run)
+    if run.shown and (run.see or run.statistics):  # what is kept lies between what comes and goes
+        attention, mlp = ((*phase, _freed(phase, share=1)) for phase in (attention, mlp))
     if run.in_pieces:  # the logits of earlier chunks are there while a later one is computed
         pieces = _statistics(spec, run, run.flying, "attention statistics of a chunk")
         return Need((*stays, logits), ((*attention, *pieces), (*mlp, *pieces), (_checked(spec, run),)))
@@ -221,7 +223,7 @@ def _scores(spec: Spec, run: Run) -> Item:
         return Item("scores of one layer", f"b·q · k · ({run.scores} · h · bytes + 1)", _widest(terms), SMALLER)
     mask = 1 + run.wide + run.bytes_each if run.batch > 1 else 0
     masks = _widest([(run.flying, run.keys(layer), mask) for layer in spec.layers])
-    pairs = _widest([(run.flying, run.keys(layer), 2 * layer.attention.heads * run.wide) for layer in spec.layers])
+    pairs = _widest([(run.flying, run.keys(layer), layer.attention.heads * run.wide) for layer in spec.layers])
     bench = min(run.bench, *map(math.prod, pairs))
     return Item("attention of one layer", "bytes + b·q · k · masks", ((bench,), *masks), SMALLER)
 

@@ -13,7 +13,8 @@ from tests.engine.random_models import IDS
 from whybox.engine.edit import add, scale, zero
 from whybox.engine.fast import FastEngine, Kernel, Precision
 from whybox.engine.gradient import Gradient
-from whybox.engine.memory import Run, need_of_gradient
+from whybox.engine.memory import Run
+from whybox.engine.needs import need_of_gradient
 from whybox.engine.read import Readable, Reading, divergence, log_prob_of, logit_difference, site
 from whybox.engine.trace import Key, Trace
 from whybox.errors import CapacityError, NonFiniteError, SiteError, UsageError
@@ -243,14 +244,14 @@ def test_what_cannot_be_differentiated_is_refused() -> None:
 
 
 def test_what_would_not_fit_is_refused_with_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the streams alone: 12 tokens · 4 · width 13 · 8 bytes = 4,992."""
+    """The base run's keys and values; of the streams: 12 tokens · 4 · width 13 · 8 bytes = 4,992."""
     engine = fast(KINDS["plain"])
     base = engine.run(IDS, tail=1)
     monkeypatch.setattr("whybox.engine.machine.available", lambda: 5000)
     with pytest.raises(CapacityError, match="5,000 bytes are available"):
         engine.gradient(base, READS["logit difference"], ["embed"])
     need = need_of_gradient(engine.spec, Run(12, tail=1, see=("mlp_out",), bytes_each=8, scores=0))
-    assert [item.nbytes for item in need.stays] == [4992, 3 * 1248]
+    assert [item.nbytes for item in need.stays] == [3 * 12 * 2 * 2 * 4 * 8, 4992, 3 * 1248]
 
 
 def test_a_site_that_a_layer_lacks_is_left_out_and_cannot_be_read() -> None:

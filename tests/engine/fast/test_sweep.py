@@ -16,7 +16,8 @@ from whybox.engine import machine
 from whybox.engine.counterfactual import fresh_run, sweep
 from whybox.engine.edit import add, boost, cut, scale, set_to, zero
 from whybox.engine.fast import FastEngine, Precision
-from whybox.engine.memory import Run, need_of_sweep
+from whybox.engine.memory import Run
+from whybox.engine.needs import need_of_sweep
 from whybox.engine.read import log_prob_of
 from whybox.engine.trace import Change, Trace
 from whybox.errors import CapacityError, NonFiniteError, SiteError, UsageError

@@ -160,6 +160,7 @@ class FastEngine:
         """What a run will hold at its fullest, the weights that are there already not counted."""
         each = self.packed.precision.compute.itemsize
         passing = self.packed.layers.passing if isinstance(self.packed.layers, StreamedLayers) else 0
+        keys = run.past + run.tokens
         in_float32 = 2 * max(4 // each, 1)  # the scores and their softmax
         counted = replace(
             run,
@@ -167,7 +168,7 @@ class FastEngine:
             bytes_each=each,
             shown=max(each, 4),
             scores=in_float32 if self._holds_scores(run, edits) else 0,
-            bench=workbench(self.spec, run.past + run.tokens),
+            bench=workbench(self.spec, keys) if keys >= kernel_choice.TILED_FROM else 0,
             chunk=min(self.chunk, run.chunk or run.tokens),
             lets_go=False,
         )
