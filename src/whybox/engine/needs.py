@@ -28,26 +28,27 @@ def need(spec: Spec, run: Run) -> Need:
     logits = _logits(spec, run)
     attention, mlp = _attention(spec, run), _mlp(spec, run)
     if run.shown and (run.see or run.statistics):  # what is kept lies between what comes and goes
-        attention, mlp = ((*phase, _freed(phase, share=1)) for phase in (attention, mlp))
+        attention, mlp = _layers(spec, run, 1)
     if run.in_pieces:  # the logits of earlier chunks are there while a later one is computed
         pieces = _statistics(spec, run, run.flying, "attention statistics of a chunk")
         return Need((*stays, logits), ((*attention, *pieces), (*mlp, *pieces), (_checked(spec, run),)))
-    return Need(stays, (attention, mlp, (logits, _checked(spec, run), _freed(attention, mlp))))
+    return Need(stays, (attention, mlp, (logits, _checked(spec, run), _freed(attention, mlp, times=0.5))))
 
 
 def need_of_gradient(spec: Spec, run: Run) -> Need:
     """Stays: the base run's keys and values, the stream at the entry of each layer, the gradients asked for (`see`).
 
     One after another: a layer with what autograd keeps of it and the gradients on their way, three times what a run
-    holds; the logits, those that are read, and their gradient.
+    holds; the logits, those that are read, their gradient, and the head's matrix as the way back takes it.
     """
     whole = replace(run, chunk=None)
     streams = (whole.flying, len(spec.layers) + 1, spec.width, whole.bytes_each)
     stream = Item("a stream for each layer", "b·q · (l + 1) · c · bytes", (streams,), SHORTER)
     layer = (*_attention(spec, whole), _hidden(spec, whole))
-    logits = (_thrice(_logits(spec, whole)), _checked(spec, whole))
+    logits = (_thrice(_logits(spec, whole)), _checked(spec, whole), _turned(spec, whole))
     stays = (*_weights(whole), _of_base(spec, whole), stream, *_kept(spec, whole))
-    return Need(stays, ((*map(_thrice, layer), _freed(layer, share=1)), logits))
+    freed = _freed(layer, times=2)
+    return Need(stays, ((*map(_thrice, layer), freed), (*logits, freed)))
 
 
 def need_of_batch(spec: Spec, run: Run) -> Need:
@@ -56,12 +57,17 @@ def need_of_batch(spec: Spec, run: Run) -> Need:
     Stays: the shared keys and values, the texts' own (windows let nothing go), the logits behind each text. One after
     another: attention and MLP of a layer.
     """
-    return _of_texts(spec, run, _slots(spec, run.tokens, run.batch, run.bytes_each))
+    slots = _slots(spec, run.tokens, run.batch, run.bytes_each)
+    return Need((*_of_texts(spec, run, slots), _shown(spec, run)), _layers(spec, run, 1))
 
 
 def need_of_ends(spec: Spec, run: Run) -> Need:
-    """The same where nothing is written behind the texts: of their own keys and values, one layer's at a time."""
-    return _of_texts(spec, run, _widest(_slots(spec, run.tokens, run.batch, run.bytes_each)))
+    """The same where nothing is written behind the texts: of their own keys and values, one layer's at a time.
+
+    The logits are a phase of their own, behind the layers.
+    """
+    slots, layers = _widest(_slots(spec, run.tokens, run.batch, run.bytes_each)), _layers(spec, run, 1)
+    return Need(_of_texts(spec, run, slots), (*layers, (_shown(spec, run), layers[0][-1])))
 
 
 def need_of_sweep(spec: Spec, run: Run) -> Need:
@@ -81,26 +87,20 @@ def need_of_sweep(spec: Spec, run: Run) -> Need:
         Item("a stream for each layer", "q · (l + 1) · c · bytes", stream, SHORTER),
         *(replace(item, name=f"{item.name} of the base run") for item in _kept(spec, base)),
         Item("keys and values of a layer", "b · k · 2 · g · d · bytes", own, SHORTER),
+        Item("the stream where members join", "b·q · 4 · c · bytes", ((run.flying, 4, spec.width, each),), SHORTER),
         *_kept(spec, run),
         _shown(spec, run),
     )
-    attention, mlp = _attention(spec, run), _mlp(spec, run)
-    freed = _freed(attention, mlp, share=1)  # members join layer by layer: no batch is as large as the one before
-    return Need(stays, ((*attention, freed), (*mlp, freed)))
+    return Need(stays, _layers(spec, run, 2))  # members join layer by layer: no batch is as large as the one before
 
 
-def _of_texts(spec: Spec, run: Run, slots: tuple[Term, ...]) -> Need:
-    """Logits are there as computed, as put together, and in float32."""
+def _of_texts(spec: Spec, run: Run, slots: tuple[Term, ...]) -> tuple[Item, ...]:
     shared = _slots(spec, run.past, 1, run.bytes_each)
-    stays = (
+    return (
         *_weights(run),
         Item("keys and values that texts share", "b · k · 2 · g · d · bytes", shared, SHORTER),
         Item("keys and values of each text", "b · k · 2 · g · d · bytes", slots, SHORTER),
-        _shown(spec, run),
     )
-    attention, mlp = _attention(spec, run), _mlp(spec, run)
-    freed = _freed(attention, mlp)
-    return Need(stays, ((*attention, freed), (*mlp, freed)))
 
 
 def site_bytes(spec: Spec, key: Key, run: Run) -> int:
@@ -243,6 +243,10 @@ def _logits(spec: Spec, run: Run) -> Item:
     return Item("logits", "b · q · v · bytes", ((run.batch, run.rows, spec.vocab, each),), FEWER_ROWS)
 
 
+def _turned(spec: Spec, run: Run) -> Item:
+    return Item("the head, turned", "v · c · bytes", ((spec.vocab, spec.width, run.bytes_each),), LOWER)
+
+
 def _shown(spec: Spec, run: Run) -> Item:
     """Logits of many texts: as computed, as put together, as given away."""
     terms = ((run.batch, run.rows, spec.vocab, 2 * run.bytes_each + 4),)
@@ -256,10 +260,17 @@ def _checked(spec: Spec, run: Run) -> Item:
     return Item("check of the logits", "b · q · v · bytes", terms, FEWER_ROWS)
 
 
-def _freed(*phases: tuple[Item, ...], share: int = 2) -> Item:
-    """What the C library has not given back of earlier phases: half of the largest (or a share), at most 64 MB."""
-    kept = min(max(sum(item.nbytes for item in phase) for phase in phases) // share, 1 << 26)
-    return Item("freed, not given back", f"a phase / {share}, at most 64 MB", ((kept,),), SMALLER)
+def _layers(spec: Spec, run: Run, times: float) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
+    """Attention and MLP of a layer, each with what was freed before."""
+    attention, mlp = _attention(spec, run), _mlp(spec, run)
+    freed = _freed(attention, mlp, times=times)
+    return (*attention, freed), (*mlp, freed)
+
+
+def _freed(*phases: tuple[Item, ...], times: float) -> Item:
+    """What the C library has not given back of earlier phases: so many times the largest, at most 64 MB."""
+    kept = min(int(times * max(sum(item.nbytes for item in phase) for phase in phases)), 1 << 26)
+    return Item("freed, not given back", f"{times:g} · a phase, at most 64 MB", ((kept,),), SMALLER)
 
 
 def _thrice(item: Item) -> Item:
