@@ -118,12 +118,16 @@ Term = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Item:
-    """One line of a need: a sum of products of whole numbers, in bytes. way_out: what makes it smaller."""
+    """One line of a need: a sum of products of whole numbers, in bytes. way_out: what makes it smaller.
+
+    own: whether the run asks for it; else it follows from the others.
+    """
 
     name: str
     formula: str
     terms: tuple[Term, ...]
     way_out: str
+    own: bool = True
 
     @property
     def nbytes(self) -> int:
@@ -154,7 +158,7 @@ class Need:
 
     @property
     def largest(self) -> Item:
-        return max(self.items, key=lambda item: item.nbytes)
+        return max(self.items, key=lambda item: (item.own, item.nbytes))
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self.items), f"in all: {spoken(self.total)}"])

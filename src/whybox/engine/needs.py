@@ -270,7 +270,7 @@ def _layers(spec: Spec, run: Run, times: float) -> tuple[tuple[Item, ...], tuple
 def _freed(*phases: tuple[Item, ...], times: float) -> Item:
     """What the C library has not given back of earlier phases: so many times the largest, at most 64 MB."""
     kept = min(int(times * max(sum(item.nbytes for item in phase) for phase in phases)), 1 << 26)
-    return Item("freed, not given back", f"{times:g} · a phase, at most 64 MB", ((kept,),), SMALLER)
+    return Item("freed, not given back", f"{times:g} · a phase, at most 64 MB", ((kept,),), SMALLER, own=False)
 
 
 def _thrice(item: Item) -> Item:
