@@ -116,7 +116,7 @@ def test_worked_by_hand() -> None:
         "scores of one layer": 12 * 12 * (2 * 6 * 4 + 1),
     }
     assert wanted.total == sum(item.nbytes for item in wanted.items)
-    assert wanted.largest.name == "scores of one layer"
+    assert wanted.largest.name == "query, key, value"
     assert "kept pattern: b · h · q · k · bytes = 2 × (1 · 6 · 12 · 12 · 4) = 6,912 bytes" in str(wanted).splitlines()
     assert str(wanted).endswith(f"in all: {spoken(wanted.total)}")
 

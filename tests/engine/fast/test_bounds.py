@@ -9,7 +9,7 @@ from bench.bounds import apart, ways
 from tests.engine.fast.pairs import CPU
 from tests.engine.random_models import drawn, spec
 from tests.real import real
-from whybox.engine.fast import FastEngine, Kernel, Precision, pack
+from whybox.engine.fast import FastEngine, Precision, pack
 from whybox.engine.trace import Change
 from whybox.spec import Mlp, Spec
 
@@ -45,7 +45,6 @@ def test_another_way_moves_logits_no_more_than_stated(precision: Precision, wind
         "token by token": rows(engine, (range(40), *single)),
         "in chunks": rows(engine, (range(17), range(17, 45))),
         "beside others": FastEngine(packed, neighbours=3).run(IDS).logits,
-        "plain attention": FastEngine(packed, Kernel.PLAIN).run(IDS).logits,
         "as a counterfactual": changed.logits,
     }
     moved = {way: np.abs(logits - whole).max() / np.abs(whole).max() for way, logits in found.items()}

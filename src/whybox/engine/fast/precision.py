@@ -84,9 +84,9 @@ class Precision(StrEnum):
             case Precision.FP16:
                 return 1 / 128
             case Precision.BF16:
-                return 1 / 32
+                return 1 / 20
             case Precision.INT8 | Precision.INT4:
-                return 1 / 16
+                return 1 / 8
             case _:
                 assert_never(self)
 
