@@ -22,7 +22,7 @@ FEWER_SITES = "keep fewer sites, or in fewer layers, or shorten the prompt"
 
 def need(spec: Spec, run: Run) -> Need:
     """One text. Stays: weights, cache, kept sites, statistics. One after another: attention and MLP of a layer, the
-    logits; in chunks, the logits and the records of statistics of each beside the whole.
+    logits; in chunks, what is kept of each beside the whole.
     """
     stays = (*_weights(run), _cache(spec, run), *_kept(spec, run), *_statistics(spec, run, run.tokens))
     logits = _logits(spec, run)
@@ -31,7 +31,8 @@ def need(spec: Spec, run: Run) -> Need:
         attention, mlp = _layers(spec, run, 1)
     if run.in_pieces:  # the logits of earlier chunks are there while a later one is computed
         pieces = _statistics(spec, run, run.flying, "attention statistics of a chunk")
-        return Need((*stays, logits), ((*attention, *pieces), (*mlp, *pieces), (_checked(spec, run),)))
+        joined = (_checked(spec, run), *_kept(spec, run))
+        return Need((*stays, logits), ((*attention, *pieces), (*mlp, *pieces), joined))
     return Need(stays, (attention, mlp, (logits, _checked(spec, run), _freed(attention, mlp, times=0.5))))
 
 
