@@ -12,7 +12,6 @@ from whybox.jobs.look_diagnoses import said
 from whybox.measure import base_rates, ordinary
 from whybox.measure.base_rates import measured, rate
 from whybox.measure.diagnosis import CODES, Finding
-from whybox.testing import context_rows
 
 SMOLLM2 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
@@ -38,14 +37,13 @@ def test_another_file_borrows_the_standard_rates() -> None:
 
 
 def test_common_codes_name_no_action_and_others_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = context_rows.induction().model
     row = base_rates.Measured("smollm2", "x", 200, {"SINK": 21, "FLAT": 20})
     monkeypatch.setattr(base_rates, "measured", lambda: (row,))
-    common, rare = (said(model, Finding(code, {}), "en") for code in ("SINK", "FLAT"))
+    common, rare = (said("another file", Finding(code, {}), "en") for code in ("SINK", "FLAT"))
     assert (common.common, common.action, common.action_reason) == (True, None, "common, not a sign of trouble")
     assert (rare.common, rare.action) == (False, "Make it specific; `edit`.")
     assert rare.note == "base rate of `smollm2`, not of this model"
-    unknown = said(model, Finding("CANCEL", {}), "zh")
+    unknown = said("another file", Finding("CANCEL", {}), "zh")
     assert (unknown.base_rate, unknown.common) == (None, False)
     assert unknown.action == "分别和一起消融。"
 

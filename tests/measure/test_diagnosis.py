@@ -19,10 +19,11 @@ from tests.measure.looked_at import (
     model_of,
     prompt_of,
 )
-from whybox.measure.diagnosis import CODES, ELSEWHERE, Finding, Subject, diagnose
+from whybox.measure.diagnosis import CODES, ELSEWHERE, Finding, diagnose, unsaid
 from whybox.measure.heads import heads_of
 from whybox.measure.looking import Looked, look_at
 from whybox.measure.probe import Probed
+from whybox.measure.subject import Need, of_run
 from whybox.report.diagnosis_words import ACTIONS, MEANINGS
 from whybox.testing.faults import MASK_AFTER_SOFTMAX
 
@@ -48,7 +49,7 @@ def found(
     looked: Looked | None = None,
 ) -> dict[str, Finding]:
     of = looked or looked_at(prompt_of(words, pieces), patterns)
-    return {each.code: each for each in diagnose(Subject(of, heads_of(of, probed), evidence, wrong))}
+    return {each.code: each for each in diagnose(of_run(of, heads_of(of, probed), evidence, wrong))}
 
 
 def spread(weights: dict[int, float], rows: int = N, at: Sequence[int] | None = None) -> np.ndarray:
@@ -220,6 +221,15 @@ def test_a_mask_behind_the_softmax_is_found_in_a_run() -> None:
     ids = random_models.IDS * 2
     looked = look_at(faulty, replace(prompt_of([str(i) for i in ids]), ids=ids))
     assert set(found([], looked=looked)) == {"MASK_BUG"}
+
+
+def test_what_a_run_cannot_decide_is_named_with_what_is_missing() -> None:
+    of = looked_at(prompt_of(WORDS, CHAT), everywhere(causal(N)))
+    bare = unsaid(of_run(of, heads_of(of, "no probe")))
+    assert bare == {"COPIES_EXAMPLE": Need.PROBE, "UNSEEN": Need.EVIDENCE, "SEEN_WRONG": Need.EVIDENCE}
+    quiet = tuple(np.zeros(HEADS) for _ in range(LAYERS))
+    probed = heads_of(of, Probed(50, 4, 0, quiet, quiet, quiet, quiet))
+    assert unsaid(of_run(of, probed, ("doc2",), wrong=False)) == {}
 
 
 def test_every_code_has_words_and_a_place_where_it_is_decided() -> None:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 from whybox.items.generate import LANGUAGES, CountTokens, Item, Language, generate
 from whybox.items.instance import CaseInstance
-from whybox.measure.diagnosis import CODES, Subject, diagnose, evidence_lift
+from whybox.measure.diagnosis import CODES, diagnose, evidence_lift
 from whybox.measure.heads import heads_of
 from whybox.measure.looking import look_at
 from whybox.measure.probe import Probed
+from whybox.measure.subject import of_run
 from whybox.measure.thresholds import UNSEEN
 from whybox.model import Model
 
@@ -80,7 +81,7 @@ def answered(model: Model, item: Item) -> bool:
 
 def _codes(model: Model, item: Item, probed: Probed | str) -> set[str]:
     looked = look_at(model, model.prompt(asked(model, item)))
-    subject = Subject(looked, heads_of(looked, probed), item.instance.evidence)
+    subject = of_run(looked, heads_of(looked, probed), item.instance.evidence)
     codes = {found.code for found in diagnose(subject)}
     lift = evidence_lift(subject)
     return codes if lift is None else codes | {"UNSEEN" if lift < UNSEEN else "SEEN_WRONG"}

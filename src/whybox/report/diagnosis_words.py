@@ -85,6 +85,20 @@ REMARKS: dict[str, tuple[str, str]] = {
     "common": ("common, not a sign of trouble", "常见，不代表有问题"),
     "not-own": ("base rate of `{model}`, not of this model", "基准率来自 `{model}`，不是本模型"),
     "no-rate": ("no ordinary prompt was measured for this code", "没有为该代码测量过普通提示"),
+    "needs.model": ("needs the model: values, windows", "需要模型本身：value 与窗口"),
+    "needs.probe": ("needs the probe of random ids", "需要随机 id 探测"),
+    "needs.text": ("queries and keys are two texts", "query 与 key 来自两段文本"),
+    "needs.causal": ("queries look both ways, or into another text", "query 双向可见，或看向另一段文本"),
+    "needs.decision": ("no query decides, and none was named", "没有起决定作用的 query，也未指定"),
+    "needs.parts": ("needs parts with names", "需要带名称的部分"),
+    "needs.evidence": (
+        "needs a case: the part that holds the evidence, and whether the answer is wrong",
+        "需要用例：哪个部分含证据，以及答案是否错误",
+    ),
+    "elsewhere.SYS_FADES": ("needs many turns: `memory`", "需要多轮对话：`memory`"),
+    "elsewhere.UNUSED": ("needs what the answer cites: `evidence`", "需要答案引用了什么：`evidence`"),
+    "elsewhere.ONE_WORD": ("needs two prompts and what is written on: `edit`", "需要两个提示及其续写：`edit`"),
+    "elsewhere.NOT_ATTENTION": ("needs a right and a wrong run: `why`", "需要一次正确与一次错误的运行：`why`"),
 }
 
 

@@ -25,6 +25,7 @@ PICTURES: dict[str, tuple[str, str]] = {
     "look.base.none": ("base rate unknown: {reason}", "基准率未知：{reason}"),
     "look.common": ("common, not a sign of trouble", "常见，不代表有问题"),
     "look.commons": ("{n} common patterns", "{n} 个常见模式"),
+    "look.unsaid": ("{n} patterns could not be decided here", "{n} 个模式在此无法判断"),
     "look.action": ("Test", "测试"),
     "look.where.layers": ("layers {names}", "层 {names}"),
     "look.where.heads": ("heads {names}", "头 {names}"),
@@ -135,6 +136,10 @@ PICTURES: dict[str, tuple[str, str]] = {
     "look.budget.finding": (
         "At the decision, {top} gets {share} of the attention; lift {lift}",
         "在决策位置，{top} 获得 {share} 的注意力；lift {lift}",
+    ),
+    "look.budget.finding.mean": (
+        "On average, {top} gets {share} of the attention; lift {lift}",
+        "平均而言，{top} 得到 {share} 的注意力；lift {lift}",
     ),
     "look.budget.decision": ("Decision query", "决策 query"),
     "look.budget.mean": ("Mean of all queries", "所有 query 的均值"),

@@ -76,10 +76,9 @@ def look_page(document: LookDocument, payload: LookPayload, lang: Lang) -> str:
         key_bars=KEY_BARS,
         listed=listed_segments(document),
         most_lined=MOST_LINED,
-        budgets=[
-            ("decision", budget_figure(document.segments, False)),
-            ("mean", budget_figure(document.segments, True)),
-        ],
+        not_said=document.not_said_by_reason,
+        decided=document.decision.position is not None,
+        budgets=[(which, budget_figure(document.segments, which == "mean")) for which in _budgets(document)],
         budget_finding=_budget_finding(document, lang),
         drawn=drawn_segments(document.segments),
         dilution=dilution_figure(document.dilution) if document.dilution else None,
@@ -161,6 +160,11 @@ def _counts(classes: tuple[ClassCount, ...], lang: Lang) -> str:
     return ("、" if lang == "zh" else ", ").join(named)
 
 
+def _budgets(document: LookDocument) -> list[str]:
+    """Whose budgets are drawn: of the query that decides, where one does, and of all on average."""
+    return ["mean"] if document.decision.position is None else ["decision", "mean"]
+
+
 def _budget_finding(document: LookDocument, lang: Lang) -> str:
     """The segment with most of the decision query's attention, sink and first token aside where others have any."""
     named = [s for s in document.segments if s.kind == "part"] or list(document.segments)
@@ -168,7 +172,8 @@ def _budget_finding(document: LookDocument, lang: Lang) -> str:
         return ""
     top = max(named, key=lambda segment: segment.share)
     lift = "—" if top.lift is None else number(top.lift)
-    return say("look.budget.finding", lang, top=top.name, share=percent(top.share), lift=lift)
+    key = "look.budget.finding" if document.decision.position is not None else "look.budget.finding.mean"
+    return say(key, lang, top=top.name, share=percent(top.share), lift=lift)
 
 
 def _dilution_finding(document: LookDocument, lang: Lang) -> str:
