@@ -9,7 +9,7 @@ from transformers import BertConfig, BertModel
 
 import whybox
 from whybox.errors import UsageError
-from whybox.measure.arrays import patterns_of
+from whybox.measure.arrays import patterns_of, require_labels
 
 WORDS = ["a", "b", "c", "d"]
 GENERATOR = np.random.default_rng(0)
@@ -34,7 +34,11 @@ def test_weights_pass_as_they_are_and_cannot_be_changed() -> None:
     ("array", "cause", "remedy"),
     [
         (np.full((2, 3, 4, 4), 0.25), "the batch holds 2 sequences", "batch=0 … 1"),
-        (np.full((3, 5, 5), 0.2), r"expected (batch, heads, 4, 4) or (heads, 4, 4), found (3, 5, 5)", "without its pad"),
+        (
+            np.full((3, 5, 5), 0.2),
+            r"expected (batch, heads, 4, 4) or (heads, 4, 4), found (3, 5, 5)",
+            "without its pad",
+        ),
         (np.full((3, 4, 4), 0.3), "sums lie in 1.2 … 1.2", "dropout changes them"),
         (np.full((3, 4, 4), np.nan), "holds NaN or infinity", "float16"),
         (WEIGHTS.swapaxes(-1, -2), "the columns sum to 1, the rows do not", "swapaxes(-1, -2)"),
@@ -68,14 +72,19 @@ def test_swapped_axes_of_unlike_texts() -> None:
         ([1, 2, 3, 4], "expected a label for each token", "convert_ids_to_tokens"),
         ("abcd", "expected a label for each token", "a list of strings"),
         ([], "there is no token", "a label for each token"),
-        (["a"], "there is one query only", "the whole text"),
     ],
 )
-def test_labels_that_are_none(tokens: Sequence[str], cause: str, remedy: str) -> None:
-    error = refusal(WEIGHTS, tokens)
+def test_labels_that_are_none(tokens: Sequence[object], cause: str, remedy: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        require_labels(tokens)
+    error = caught.value
     assert cause in error.cause
     assert error.remedy is not None
     assert remedy in error.remedy
+
+
+def test_one_query_is_none() -> None:
+    assert refusal(np.ones((2, 1, 1)), ["a"]).remedy == "run the model once on the whole text, not token by token"
 
 
 def test_a_kernel_that_keeps_no_weights_is_named() -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.rates import write
+from bench.rates import kept, write
 from tests.real import real
+from whybox.items.generate import Item
 from whybox.jobs.look_diagnoses import said
 from whybox.measure import base_rates, ordinary
 from whybox.measure.base_rates import measured, rate
@@ -65,12 +66,31 @@ def test_the_set_is_the_same_each_time() -> None:
 @pytest.mark.usefixtures("small_pool")
 def test_a_prompt_counts_once_for_each_code_and_only_where_it_is_answered() -> None:
     done: list[int] = []
-    found = ordinary.count(real("smollm2", "torch"), "no probe", done.append, per_language=1)
+    model = real("smollm2", "torch")
+    found = ordinary.count(ordinary.judged_by(model, "no probe"), len, done.append, per_language=1)
     assert (found.n, done) == (2, [1, 2])
     assert found.tried >= 2
     assert set(found.fired) == set(CODES)
     assert found.fired["SINK"] == 2
     assert max(found.fired.values()) <= 2
+
+
+@pytest.mark.usefixtures("small_pool")
+def test_what_was_judged_is_not_judged_again(tmp_path: Path) -> None:
+    path, asked = tmp_path / "kept.jsonl", []
+
+    def judge(item: Item) -> set[str] | None:
+        asked.append(item.id)
+        return {"SINK"} if len(asked) % 2 else None
+
+    def counted() -> ordinary.Count:
+        return ordinary.count(kept(judge, path), len, lambda _: None, per_language=2)
+
+    first, once = counted(), len(asked)
+    assert (first.n, first.tried, first.fired["SINK"], once) == (4, 7, 4, 7)
+    with path.open("a") as broken:
+        broken.write('{"half a li')
+    assert (counted(), len(asked)) == (first, once)
 
 
 def test_a_row_takes_the_place_of_the_same_file(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from transformers import BartConfig, BartModel, BertConfig, BertModel, GPT2Confi
 
 import whybox
 from whybox.errors import SiteError, UsageError
+from whybox.measure.brought import _segments, _told
 
 SIZES = {"vocab_size": 31, "num_hidden_layers": 3, "num_attention_heads": 5, "hidden_size": 35}
 TOKENS = [f"t{i}" for i in range(11)]
@@ -133,14 +134,25 @@ def test_segments_share_out_the_keys_and_a_row_of_choice_decides() -> None:
         ({"a": range(3, 12)}, "expected keys within 0 … 10, found range\\(3, 12\\)"),
         ({"a": range(3, 3)}, "at least one key"),
         ({"a": range(0, 9, 2)}, "expected keys within"),
-        ({"a": range(0, 5), "b": range(4, 8)}, "'b' begins at key 4, which another holds"),
-        ({"a": (3, 9)}, "expected a range of keys, found \\(3, 9\\)"),
-        ({"a": (range(0, 5), "tool")}, "no role 'tool'"),
+        ({"a": range(5), "b": range(4, 8)}, "'b' begins at key 4, which another holds"),
     ],
 )
 def test_segments_that_are_none_are_refused(named: dict[str, range], says: str) -> None:
     with pytest.raises(UsageError, match=says):
         whybox.attention(bert("eager"), TOKENS, segments=named)
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        ((3, 9), r"expected a range of keys, found \(3, 9\)"),
+        (slice(3, 9), "expected a range of keys"),
+        ((range(5), "tool"), "no role 'tool'"),
+    ],
+)
+def test_what_names_no_keys_is_refused(found: object, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        list(_segments([_told("a", found)], 11))
 
 
 def test_a_query_that_does_not_exist_is_refused() -> None:

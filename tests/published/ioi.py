@@ -9,8 +9,10 @@ from itertools import permutations
 
 import numpy as np
 
-from whybox.cause.components import Group, Head
+from whybox.cause.components import Component, Group, Head
+from whybox.cause.estimates import Estimate, estimates
 from whybox.cause.ground import Ground, of_run
+from whybox.cause.patching import pair
 from whybox.cause.references import Other
 from whybox.cause.replacement import Averaged
 from whybox.engine.read import logit_difference
@@ -49,9 +51,7 @@ def prompts(model: Model) -> list[Prompt]:
 
 def _prompt(model: Model, form: str, names: tuple[str, str], right: int) -> Prompt:
     answer, actor = names[right], names[1 - right]
-    return Prompt(
-        with_bos(model, form.format(a=names[0], b=names[1], s=actor)), one(model, answer), one(model, actor)
-    )
+    return Prompt(with_bos(model, form.format(a=names[0], b=names[1], s=actor)), one(model, answer), one(model, actor))
 
 
 def with_bos(model: Model, text: str) -> tuple[int, ...]:
@@ -96,8 +96,7 @@ def attributed(model: Model, asked: Prompt) -> DirectAttribution:
 def grounds(model: Model) -> list[Ground]:
     """LD of each prompt, as experiments read it."""
     return [
-        of_run(model, list(each.ids), logit_difference(each.right, each.wrong), floor=FLOOR)
-        for each in prompts(model)
+        of_run(model, list(each.ids), logit_difference(each.right, each.wrong), floor=FLOOR) for each in prompts(model)
     ]
 
 
@@ -120,6 +119,14 @@ def without(model: Model, groups: Iterable[Group]) -> np.ndarray:
         replaced = averaged(ground, number)
         moved.append([found.effect for found in ground.moved([Change(replaced(group)) for group in chosen])])
     return np.mean(moved, axis=0)
+
+
+def estimated(model: Model, components: Sequence[Component]) -> list[Estimate]:
+    """Gradient estimates of patching the first prompt's values into its turned twin, read as the first one's LD."""
+    good, turned = prompts(model)[:2]
+    bad = of_run(model, list(turned.ids), logit_difference(good.right, good.wrong), floor=FLOOR)
+    both = pair(bad, list(good.ids))
+    return estimates(bad, both.patch(components), components, both)
 
 
 def heads(places: Iterable[HeadAt]) -> Group:

@@ -9,10 +9,6 @@ import pytest
 from tests.published import ioi
 from tests.published.weights import at_hand
 from whybox.cause.components import Mlp, Selection, all_heads
-from whybox.cause.estimates import estimates
-from whybox.cause.ground import of_run
-from whybox.cause.patching import pair
-from whybox.engine.read import logit_difference
 from whybox.measure.probe import Probed, probe
 
 pytestmark = pytest.mark.published
@@ -66,15 +62,11 @@ def test_heads_that_step_in_for_the_name_movers() -> None:
 
 
 def test_gradients_that_cannot_be_trusted_say_so() -> None:
-    model = at_hand("gpt2")
-    asked = ioi.prompts(model)
-    bad = of_run(model, list(asked[1].ids), logit_difference(asked[0].right, asked[0].wrong), floor=ioi.FLOOR)
-    both = pair(bad, list(asked[0].ids))
     doubtful = [
         Selection("query", 5, (("h", 5),)), Selection("query", 10, (("h", 7),)), Selection("key", 10, (("g", 7),)),
         Selection("key", 11, (("g", 10),)), Mlp(0), Selection("resid_pre", 0),
     ]  # fmt: skip
-    found = estimates(bad, both.patch(doubtful), doubtful, both)
+    found = ioi.estimated(at_hand("gpt2"), doubtful)
     assert {str(each.component) for each in found if not each.low_confidence} == set()
 
 

@@ -1,4 +1,4 @@
-"""Weights that nobody has to have: found by the name of their folder, or the test is skipped and says how to get them."""
+"""Weights that nobody has to have: found by the name of their folder, or the test is skipped and says why."""
 
 from functools import cache
 from pathlib import Path

@@ -37,8 +37,8 @@ class Moved:
 class Ground:
     """What effects are measured against. row: the decision position; rows from it on write the answer.
 
-    floor: δ, see `cause/floor.py`. decision, answers: where right and wrong part, and what they are; case: what the prompt was
-    made of; each where it is known.
+    floor: δ (`whybox.cause.floor`). decision, answers: where right and wrong part, and what they are; case: what the
+    prompt was made of; each where it is known.
     """
 
     model: Model

@@ -109,7 +109,7 @@ def with_shared(verb: Callable[..., None]) -> Callable[..., None]:
     option, with the group's defaults.
     """
     own = signature(verb)
-    groups = {name: each.annotation for name, each in own.parameters.items() if is_dataclass(each.annotation)}
+    groups: dict[str, Any] = {n: each.annotation for n, each in own.parameters.items() if is_dataclass(each.annotation)}
     options = [option for each in own.parameters.values() for option in _options(each)]
 
     @wraps(verb)

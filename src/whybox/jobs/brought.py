@@ -13,6 +13,8 @@ from whybox.report.html import look_page
 from whybox.report.html.page import framed
 from whybox.report.text_look import heads_csv
 
+ALL_HEADS = ModelView()
+
 
 class BroughtLook(Brought):
     """Brought attention that can be looked at: as a document, as a page or a file, and by itself in a notebook."""
@@ -29,7 +31,7 @@ class BroughtLook(Brought):
         document = self.look(title, lang, wrong)
         return look_page(document, brought_payload(self, document.opened), lang)
 
-    def save(self, path: str | Path, lang: Lang = "en", picture: Picture = ModelView()) -> None:
+    def save(self, path: str | Path, lang: Lang = "en", picture: Picture = ALL_HEADS) -> None:
         """A file by its suffix: .html, .json, .csv (the table of heads), .png or .svg (a picture)."""
         path = Path(path)
         document = self.look(path.stem, lang)

@@ -37,7 +37,9 @@ def look_at_brought(
     began = time.monotonic()
     subject = of_arrays(brought, wrong)
     segments = tuple(_segments(brought, budget_of(brought.decision, brought.segments)))
-    texts = (brought.tokens, brought.keys) if brought.direction == "cross" else (brought.tokens, ())
+    keys = tuple(_tokens(brought.keys, _owners(brought)))
+    queries = tuple(_tokens(brought.tokens, [len(segments) - 1] * len(brought.tokens)))
+    cross = brought.direction == "cross"
     return d.LookDocument(
         schema=d.LookDocument.identity(),
         lang=lang,
@@ -46,8 +48,8 @@ def look_at_brought(
         took_s=time.monotonic() - began,
         title=title,
         text=" ".join(brought.tokens),
-        tokens=tuple(_tokens(texts[0], [len(segments) - 1] * len(texts[0]) if texts[1] else _owners(brought))),
-        key_tokens=tuple(_tokens(texts[1], _owners(brought))),
+        tokens=queries if cross else keys,
+        key_tokens=keys if cross else (),
         direction=brought.direction,
         short_text=len(brought.tokens) < thresholds.SHORT_TEXT,
         beyond_training=False,

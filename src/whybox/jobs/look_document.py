@@ -1,10 +1,9 @@
 """One prompt, looked at, as the machine document of `look`. Nothing is measured here."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
 
 from whybox.jobs.look_views import counted, judged_mean, letters, maps, over_heads, short
 from whybox.jobs.next import candidates
@@ -16,7 +15,6 @@ from whybox.measure.heads import Heads, decision_budget, value_budget
 from whybox.measure.looking import Looked
 from whybox.measure.probe import Probed
 from whybox.report import document as d
-from whybox.statistics.rows import AttentionRows
 from whybox.text.prompt import Prompt, Segment
 
 _CAUSAL = "a query sees no token behind it"

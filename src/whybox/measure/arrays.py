@@ -20,27 +20,28 @@ def patterns_of(
     if isinstance(arrays, Mapping):
         raise UsageError(
             "expected a tuple of attentions, found the whole output of a model",
-            "give one of its parts: out.attentions, out.encoder_attentions, out.decoder_attentions, out.cross_attentions",
+            "give one of its tuples: out.attentions, out.encoder_attentions, out.decoder_attentions, …",
         )
     given = tuple(arrays)
     if not given:
         raise UsageError("the tuple of attentions is empty: the model ran with a kernel that keeps no weights", _EAGER)
     for labels in (tokens, keys):
-        _require_labels(labels)
+        require_labels(labels)
     if len(tokens) < 2:
         raise UsageError("there is one query only", "run the model once on the whole text, not token by token")
     shape = (len(tokens), len(keys))
     return tuple(_pattern(array, layer, shape, batch) for layer, array in enumerate(given))
 
 
-def _require_labels(labels: Sequence[str]) -> None:
+def require_labels(labels: Sequence[object]) -> None:
+    """UsageError for what is no list of strings, and for padding."""
     if isinstance(labels, str) or not all(isinstance(label, str) for label in labels):
         raise UsageError(
             "expected a label for each token", "for instance: tokenizer.convert_ids_to_tokens(ids), a list of strings"
         )
     if not labels:
         raise UsageError("there is no token", "give a label for each token of one sequence")
-    padded = [_PADDING.fullmatch(label) is not None for label in labels]
+    padded = [_PADDING.fullmatch(str(label)) is not None for label in labels]
     if not (padded[0] or padded[-1]):
         return
     if all(padded):
@@ -48,7 +49,7 @@ def _require_labels(labels: Sequence[str]) -> None:
     first, last = padded.index(False), len(padded) - padded[::-1].index(False)
     raise UsageError(
         f"{len(labels) - (last - first)} of {len(labels)} tokens are padding ({labels[0 if padded[0] else -1]})",
-        f"cut it off: tokens[{first}:{last}], and queries and keys of every array [..., {first}:{last}, {first}:{last}]",
+        f"cut it off: tokens[{first}:{last}], and every array[..., {first}:{last}, {first}:{last}]",
     )
 
 

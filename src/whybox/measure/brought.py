@@ -181,17 +181,14 @@ class _Told:
 
     name: str
     held: range
-    role: Role | None
+    role: object
 
 
-def _told(name: str, found: range | tuple[range, Role]) -> _Told:
-    match found:
-        case range() as held:
-            return _Told(name, held, None)
-        case (range() as held, role):
-            return _Told(name, held, role)
-        case _:
-            raise UsageError(f"segment {name!r}: expected a range of keys, found {found!r}", "for instance: range(3, 9)")
+def _told(name: str, found: object) -> _Told:
+    held, role = found if isinstance(found, tuple) else (found, None)
+    if not isinstance(held, range):
+        raise UsageError(f"segment {name!r}: expected a range of keys, found {found!r}", "for instance: range(3, 9)")
+    return _Told(name, held, role)
 
 
 def _segments(told: Sequence[_Told], count: int) -> Iterator[Segment]:
@@ -222,7 +219,7 @@ def _require_range(each: _Told, free: int, count: int) -> None:
         raise UsageError(f"segment {each.name!r} begins at key {held.start}, which another holds", "name each key once")
 
 
-def _kind(name: str, role: Role | None) -> SegmentKind:
+def _kind(name: str, role: object) -> SegmentKind:
     match role:
         case "generated":
             return SegmentKind.GENERATED

@@ -93,7 +93,7 @@ def _self_row(subject: Subject) -> Iterator[Finding]:
 def _flat(subject: Subject) -> Iterator[Finding]:
     late = subject.over("layer") >= t.EARLY * len(subject.attention)
     flat = subject.has("flat")[late]
-    if flat.mean() > t.FLAT_HEADS:
+    if flat.any() and flat.mean() > t.FLAT_HEADS:
         yield Finding(
             "FLAT", {"heads": float(flat.mean()), "entropy_norm": float(subject.over("entropy_norm")[late].mean())}
         )

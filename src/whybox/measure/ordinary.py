@@ -32,26 +32,36 @@ class Count:
     fired: dict[str, int]
 
 
-def count(model: Model, probed: Probed | str, tell: Callable[[int], None], per_language: int = PER_LANGUAGE) -> Count:
-    """Looks at every prompt of the set. tell: prompts done.
+Judge = Callable[[Item], set[str] | None]
+"""An item → the codes that fire on it; None where the model does not answer it."""
 
-    UNSEEN and SEEN_WRONG speak of wrong answers; here they count what the evidence's lift alone would say.
-    """
+
+def count(judge: Judge, count_tokens: CountTokens, tell: Callable[[int], None], per_language: int) -> Count:
+    """Every prompt of the set, judged until there are so many answered ones in each language. tell: prompts done."""
     fired: Counter[str] = Counter()
     tried = done = 0
     for language in LANGUAGES:
         kept = 0
-        for item in pool(language, lambda text: len(model.tokenizer.encode(text))):
+        for item in pool(language, count_tokens):
             if kept == per_language:
                 break
             tried += 1
-            if not answered(model, item):
+            codes = judge(item)
+            if codes is None:
                 continue
             kept += 1
             done += 1
-            fired.update(_codes(model, item, probed))
+            fired.update(codes)
             tell(done)
     return Count(done, tried, {code: fired[code] for code in CODES})
+
+
+def judged_by(model: Model, probed: Probed | str) -> Judge:
+    """A model that looks at what it answers.
+
+    UNSEEN and SEEN_WRONG speak of wrong answers; here they count what the evidence's lift alone would say.
+    """
+    return lambda item: _codes(model, item, probed) if answered(model, item) else None
 
 
 def pool(language: Language, count_tokens: CountTokens) -> Iterator[Item]:
