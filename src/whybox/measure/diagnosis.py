@@ -75,7 +75,7 @@ def _system_low(subject: Subject) -> Iterator[Finding]:
     lift = subject.lift(names)[reading]
     below = float((lift < t.SYSTEM_LIFT).mean())
     if below >= t.SYSTEM_HEADS:
-        evidence = {"lift": float(lift.mean()), "heads_below": below, "heads": len(lift)}
+        evidence = {"lift": float(lift.mean()), "heads_part": below, "heads": len(lift)}
         yield Finding("SYS_LOW", evidence, segments=names)
 
 
@@ -86,7 +86,7 @@ def _self_row(subject: Subject) -> Iterator[Finding]:
     alone = np.flatnonzero(heads >= t.SELF_ROW_HEADS)
     if alone.size:
         worst = sorted(alone, key=lambda q: -heads[q])[:MOST_NAMED]
-        evidence = {"heads": float(heads[worst[0]]), "self": float(own[:, worst[0]].mean()), "tokens": len(alone)}
+        evidence = {"heads_part": float(heads[worst[0]]), "self": float(own[:, worst[0]].mean()), "tokens": len(alone)}
         yield Finding("SELF_ROW", evidence, tokens=tuple(map(int, worst)))
 
 
@@ -95,7 +95,7 @@ def _flat(subject: Subject) -> Iterator[Finding]:
     flat = subject.has("flat")[late]
     if flat.any() and flat.mean() > t.FLAT_HEADS:
         yield Finding(
-            "FLAT", {"heads": float(flat.mean()), "entropy_norm": float(subject.over("entropy_norm")[late].mean())}
+            "FLAT", {"heads_part": float(flat.mean()), "entropy_norm": float(subject.over("entropy_norm")[late].mean())}
         )
 
 
@@ -128,7 +128,7 @@ def _anchor(subject: Subject) -> Iterator[Finding]:
 def _sink(subject: Subject) -> Iterator[Finding]:
     sink = subject.over("sink")
     if sink.mean() > t.SINK:
-        yield Finding("SINK", {"sink": float(sink.mean()), "heads": float((sink > t.SINK).mean())}, tokens=(0,))
+        yield Finding("SINK", {"sink": float(sink.mean()), "heads_part": float((sink > t.SINK).mean())}, tokens=(0,))
 
 
 def _short_range(subject: Subject) -> Iterator[Finding]:

@@ -1,6 +1,7 @@
 """What a pattern may mean, and the test to make: English and Chinese. None is a verdict."""
 
 from whybox.report.document import Lang
+from whybox.report.numbers import number
 
 MEANINGS: dict[str, tuple[str, str]] = {
     "SYS_LOW": ("The system instruction may be ignored.", "系统指令可能被忽略。"),
@@ -81,6 +82,37 @@ ACTIONS: dict[str, tuple[str, str]] = {
     "ONE_HOT": ("`diff` fp32.", "用 fp32 做 `diff`。"),
 }
 
+# What the numbers of a finding are called.
+EVIDENCE: dict[str, tuple[str, str]] = {
+    "lift": ("lift", "lift"),
+    "heads": ("heads", "头数"),
+    "heads_part": ("part of the heads", "占头的比例"),
+    "layers": ("layers", "层数"),
+    "tokens": ("tokens", "token 数"),
+    "pairs": ("pairs", "对数"),
+    "share": ("share", "占比"),
+    "other_share": ("share of the other", "另一个的占比"),
+    "cosine": ("cosine", "余弦"),
+    "sink": ("mean sink", "sink 均值"),
+    "self": ("on itself", "对自身"),
+    "stripe": ("part of the queries", "占 query 的比例"),
+    "entropy_norm": ("entropy ÷ ln n", "熵 ÷ ln n"),
+    "local16": ("within 16 tokens", "16 个 token 之内"),
+    "even": ("if even", "若均匀"),
+    "anchor": ("on pauses", "对停顿处"),
+    "anchor_tokens": ("their share of the tokens", "其 token 占比"),
+    "most": ("most", "最多"),
+    "next": ("next", "其次"),
+    "first": ("lift of the first", "首个的 lift"),
+    "last": ("lift of the last", "末个的 lift"),
+    "mass": ("behind earlier copies", "对先前副本之后"),
+    "window": ("window", "窗口"),
+    "distance": ("distance", "距离"),
+    "row_sum_off": ("row sum off 1 by", "行和偏离 1"),
+    "bound": ("bound", "界限"),
+}
+COUNTED = ("tokens", "layers", "pairs", "window", "distance", "heads")
+
 REMARKS: dict[str, tuple[str, str]] = {
     "common": ("common, not a sign of trouble", "常见，不代表有问题"),
     "not-own": ("base rate of `{model}`, not of this model", "基准率来自 `{model}`，不是本模型"),
@@ -110,6 +142,11 @@ def meaning(code: str, lang: Lang) -> str:
 def action(code: str, lang: Lang) -> str:
     """The test to make."""
     return _in(ACTIONS[code], lang)
+
+
+def evidence(name: str, value: float, lang: Lang) -> tuple[str, str]:
+    """A number of a finding: what it is called, and its digits; counts are whole numbers."""
+    return _in(EVIDENCE[name], lang), f"{value:,.0f}" if name in COUNTED else number(value)
 
 
 def remark(key: str, lang: Lang, **values: object) -> str:

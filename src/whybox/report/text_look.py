@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from whybox.errors import UsageError
+from whybox.report.diagnosis_words import evidence
 from whybox.report.document import Diagnosis, HeadLook, Lang, LookDocument, LookSegment
 from whybox.report.look_words import COLUMNS, say
 from whybox.report.numbers import csv_text, exact, number, percent
@@ -18,7 +19,6 @@ from whybox.report.visible import calm, one_line
 
 MOST_HEADS = 20
 LONGEST = 10_000  # where the curve of a dilution ends
-COUNTS = {"tokens", "layers", "pairs", "window", "distance", "heads"}
 PARTS = {"classes", "secondary_sinks", "decision_segments", "value_segments"}
 
 
@@ -123,7 +123,7 @@ def _diagnoses(document: LookDocument, console: Console, lang: Lang) -> None:
 
 
 def _diagnosis(each: Diagnosis, console: Console, lang: Lang) -> None:
-    numbers = ", ".join(f"{name} {_counted(name, value)}" for name, value in each.evidence.items())
+    numbers = ", ".join(" ".join(evidence(name, value, lang)) for name, value in each.evidence.items())
     rate = "" if each.base_rate is None else _rate(each, lang)
     line = Text(each.code, style="dim" if each.common else "cyan")
     for part in (_places(each), numbers, rate):
@@ -132,11 +132,6 @@ def _diagnosis(each: Diagnosis, console: Console, lang: Lang) -> None:
     if not each.common:
         test = "" if each.action is None else say("test", lang, action=each.action)
         console.print(Padding(Text(calm(f"{each.meaning} {test}")), (0, 0, 0, 2)))
-
-
-def _counted(name: str, value: float) -> str:
-    """Counts are whole numbers, all else has three digits."""
-    return f"{value:,.0f}" if name in COUNTS and value == int(value) else number(value)
 
 
 def _rate(each: Diagnosis, lang: Lang) -> str:

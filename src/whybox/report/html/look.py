@@ -1,5 +1,6 @@
 """The page of `look`: findings, prompt, every head, classes, budget, table, layers, dilution, provenance."""
 
+from whybox.report.diagnosis_words import evidence
 from whybox.report.document import (
     ClassCount,
     Diagnosis,
@@ -36,6 +37,7 @@ BUNDLE = Bundle(
     table_nodes=600,
 )  # fmt: skip
 MOST_FINDINGS = 12
+TOLD_RULES = ("window-bound", "mixed")  # rules that are words, not symbols
 MOST_NAMED = 8
 MOST_BEST = 5
 MOST_LINED = 64
@@ -62,11 +64,12 @@ def look_page(document: LookDocument, payload: LookPayload, lang: Lang) -> str:
         rare=rare[:MOST_FINDINGS],
         common=[diagnosis for diagnosis in document.diagnoses if diagnosis.common][:MOST_FINDINGS],
         where=lambda where: where_text(where, lang),
+        told=lambda found: [evidence(*each, lang) for each in found.evidence.items()],
         runs=runs,
         unseen_tokens=unseen,
         evidence=document.evidence,
         colours=colour_of(document.segments),
-        classes=_class_rows(document),
+        classes=_class_rows(document, lang),
         classes_finding=_classes_finding(document, lang),
         counts=_counts(document.classes, lang),
         values=values,
@@ -120,12 +123,17 @@ def where_text(where: Where, lang: Lang) -> str:
     return " · ".join(said)
 
 
-def _class_rows(document: LookDocument) -> list[ClassRow]:
+def _class_rows(document: LookDocument, lang: Lang) -> list[ClassRow]:
     """Classes that at least one head has, the most frequent first."""
     found = sorted((each for each in document.classes if each.count), key=lambda each: -each.count)
     return [
         ClassRow(
-            each.name, MARKS[each.name], each.rule, each.count, each.count / len(document.heads), _best(document, each)
+            each.name,
+            MARKS[each.name],
+            say(f"look.rule.{each.name}", lang) if each.name in TOLD_RULES else each.rule,
+            each.count,
+            each.count / len(document.heads),
+            _best(document, each),
         )
         for each in found
     ]

@@ -12,6 +12,7 @@ const LEAST_VIEW = 12;
 const LABEL_CELL = 11;
 const MARGIN_STRIP = 12;
 const FRAME_MS = 8;
+const LEFT_TO_RIGHT = "\u200e"; // a part of an Arabic character stays behind it
 
 export class HeadMap {
   constructor(canvas, axes, segments, chosen) {
@@ -131,7 +132,7 @@ export class HeadMap {
 
   label(axis, place) {
     const part = this.axes[axis].parts[place];
-    return this.axes[axis].labels[place] + (part ? ` ${part}` : "");
+    return this.axes[axis].labels[place] + (part ? `${LEFT_TO_RIGHT} ${part}` : "");
   }
 
   paint() {

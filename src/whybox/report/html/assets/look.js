@@ -100,7 +100,7 @@ class Look {
       const { labels, parts } = this.look.axes[axis];
       const block = blocks[axis];
       if (block > 1) return `#${i * block}–${Math.min((i + 1) * block, labels.length) - 1}`;
-      return `#${i} “${labels[i]}”${parts[i] ? ` ${parts[i]}` : ""}`;
+      return `#${i} “${labels[i]}\u200e”${parts[i] ? ` ${parts[i]}` : ""}`; // the mark keeps Arabic within its quotes
     };
     const value = map.weights[map.column];
     const told = Number.isNaN(value) ? this.words["map.masked"] : `${map.source.approximate ? "≈ " : ""}${percentText(value)}`;
