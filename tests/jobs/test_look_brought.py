@@ -98,6 +98,7 @@ def test_a_mask_behind_the_softmax_and_one_that_was_forgotten_stop_all_else() ->
     assert [(each.code, each.where.layers) for each in behind.diagnoses] == [("MASK_BUG", (1,))]
     assert behind.diagnoses[0].evidence["row_sum_off"] > 0.9
     assert behind.diagnoses[0].action == "`diff` against reference. Stop."
+    assert {each.code for each in behind.not_said} == {*CODES, *ELSEWHERE} - {"MASK_BUG"}
     assert codes(whybox.attention([weights], WORDS, causal=True)) == {"MASK_BUG"}
     assert "MASK_BUG" not in codes(whybox.attention([weights], WORDS))
 

@@ -24,7 +24,7 @@ from whybox.measure.heads import heads_of
 from whybox.measure.looking import Looked, look_at
 from whybox.measure.probe import Probed
 from whybox.measure.subject import Need, of_run
-from whybox.report.diagnosis_words import ACTIONS, MEANINGS
+from whybox.report.diagnosis_words import ACTIONS, EVIDENCE, MEANINGS
 from whybox.testing.faults import MASK_AFTER_SOFTMAX
 
 N = 80
@@ -49,7 +49,9 @@ def found(
     looked: Looked | None = None,
 ) -> dict[str, Finding]:
     of = looked or looked_at(prompt_of(words, pieces), patterns)
-    return {each.code: each for each in diagnose(of_run(of, heads_of(of, probed), evidence, wrong))}
+    findings = diagnose(of_run(of, heads_of(of, probed), evidence, wrong))
+    assert all(set(each.evidence) <= set(EVIDENCE) for each in findings), "a number without a name in words"
+    return {each.code: each for each in findings}
 
 
 def spread(weights: dict[int, float], rows: int = N, at: Sequence[int] | None = None) -> np.ndarray:
@@ -83,7 +85,7 @@ def test_a_system_prompt_that_no_head_reads() -> None:
     pattern[:, -1] = row
     codes = found(everywhere(pattern), CHAT)
     assert codes["SYS_LOW"].segments == ("policy",)
-    assert codes["SYS_LOW"].evidence == pytest.approx({"lift": 0, "heads_below": 1, "heads": HEADS * LAYERS})
+    assert codes["SYS_LOW"].evidence == pytest.approx({"lift": 0, "heads_part": 1, "heads": HEADS * LAYERS})
     assert "SYS_LOW" not in found(everywhere(causal(N)), CHAT)
 
 
@@ -91,7 +93,7 @@ def test_a_token_that_most_heads_leave_to_itself() -> None:
     pattern = spread({17: 0.7}, at=[17])
     codes = found([pattern, pattern, causal(N)])
     assert codes["SELF_ROW"].tokens == (17,)
-    assert codes["SELF_ROW"].evidence["heads"] == pytest.approx(2 / 3)
+    assert codes["SELF_ROW"].evidence["heads_part"] == pytest.approx(2 / 3)
     assert "SELF_ROW" not in found([pattern, causal(N), causal(N)])
 
 
@@ -117,7 +119,9 @@ def test_a_stripe_on_a_word_and_none_on_a_full_stop() -> None:
 
 
 def test_a_sink_is_named_as_one() -> None:
-    assert found(everywhere(spread({0: 0.7})))["SINK"].evidence == pytest.approx({"sink": 0.7, "heads": 1}, abs=0.01)
+    assert found(everywhere(spread({0: 0.7})))["SINK"].evidence == pytest.approx(
+        {"sink": 0.7, "heads_part": 1}, abs=0.01
+    )
 
 
 def test_short_range_counts_early_layers_alone() -> None:

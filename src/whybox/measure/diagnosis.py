@@ -41,7 +41,11 @@ def diagnose(subject: Subject) -> list[Finding]:
 
 
 def unsaid(subject: Subject) -> dict[str, Need]:
-    """Codes that cannot be said of this subject, each with the first thing that is missing."""
+    """Codes that cannot be said of this subject, each with the first thing that is missing; none can behind a fault of
+    the mask.
+    """
+    if any(_mask_bug(subject)):
+        return dict.fromkeys(CODES[1:], Need.ROWS)
     lacking = {rule: [need for need in Need if need in rule.needs - subject.known] for rule in _RULES}
     return {code: missing[0] for rule, missing in lacking.items() if missing for code in rule.codes}
 

@@ -24,6 +24,7 @@ HeadAt = tuple[int, int]
 class Need(StrEnum):
     """What a diagnosis rests on beside the weights."""
 
+    ROWS = "rows"  # that sum to 1
     MODEL = "model"  # values and windows
     PROBE = "probe"  # which heads copy random ids
     TEXT = "text"  # queries and keys are one text

@@ -117,6 +117,7 @@ REMARKS: dict[str, tuple[str, str]] = {
     "common": ("common, not a sign of trouble", "常见，不代表有问题"),
     "not-own": ("base rate of `{model}`, not of this model", "基准率来自 `{model}`，不是本模型"),
     "no-rate": ("no ordinary prompt was measured for this code", "没有为该代码测量过普通提示"),
+    "needs.rows": ("rows are no attention weights: nothing more can be said", "这些行不是注意力权重：其余无从判断"),
     "needs.model": ("needs the model: values, windows", "需要模型本身：value 与窗口"),
     "needs.probe": ("needs the probe of random ids", "需要随机 id 探测"),
     "needs.text": ("queries and keys are two texts", "query 与 key 来自两段文本"),
@@ -146,7 +147,7 @@ def action(code: str, lang: Lang) -> str:
 
 def evidence(name: str, value: float, lang: Lang) -> tuple[str, str]:
     """A number of a finding: what it is called, and its digits; counts are whole numbers."""
-    return _in(EVIDENCE[name], lang), f"{value:,.0f}" if name in COUNTED else number(value)
+    return _in(EVIDENCE.get(name, (name, name)), lang), f"{value:,.0f}" if name in COUNTED else number(value)
 
 
 def remark(key: str, lang: Lang, **values: object) -> str:

@@ -306,3 +306,7 @@ def test_at_4000_tokens_the_page_is_small_enough_and_stays_responsive(visit: Cal
     place = page.evaluate("look.look.heads.findIndex((h) => h.layer === 20 && h.head === 3)")
     assert page.evaluate(ROW, [place, 3210])[:3211] == pytest.approx((weights / weights.sum()).tolist(), abs=1e-6)
     assert page.faults == []
+
+
+def test_arabic_stays_within_its_quotes_and_other_labels_are_as_they_are(opened: Any) -> None:
+    assert opened.evaluate("[apart('ه'), apart('氣'), apart('·the')]") == ["ه\u200e", "氣", "·the"]

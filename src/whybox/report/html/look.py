@@ -81,6 +81,7 @@ def look_page(document: LookDocument, payload: LookPayload, lang: Lang) -> str:
         most_lined=MOST_LINED,
         not_said=document.not_said_by_reason,
         decided=document.decision.position is not None,
+        labelled=not document.model.digest,
         budgets=[(which, budget_figure(document.segments, which == "mean")) for which in _budgets(document)],
         budget_finding=_budget_finding(document, lang),
         drawn=drawn_segments(document.segments),

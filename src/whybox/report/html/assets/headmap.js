@@ -4,7 +4,7 @@
  * a few at a time between two frames, so that the page stays usable while a long map fills.
  */
 
-import { colour, copied, hatch, laid, pixels, roomFor, sized } from "./paint.js";
+import { apart, colour, copied, hatch, laid, pixels, roomFor, sized } from "./paint.js";
 import { withoutSink } from "./weights.js";
 
 const MOST_CELLS = 512;
@@ -12,7 +12,6 @@ const LEAST_VIEW = 12;
 const LABEL_CELL = 11;
 const MARGIN_STRIP = 12;
 const FRAME_MS = 8;
-const LEFT_TO_RIGHT = "\u200e"; // a part of an Arabic character stays behind it
 
 export class HeadMap {
   constructor(canvas, axes, segments, chosen) {
@@ -132,7 +131,7 @@ export class HeadMap {
 
   label(axis, place) {
     const part = this.axes[axis].parts[place];
-    return this.axes[axis].labels[place] + (part ? `${LEFT_TO_RIGHT} ${part}` : "");
+    return apart(this.axes[axis].labels[place]) + (part ? ` ${part}` : "");
   }
 
   paint() {
