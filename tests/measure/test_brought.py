@@ -148,11 +148,18 @@ def test_segments_that_are_none_are_refused(named: dict[str, range], says: str) 
         ((3, 9), r"expected a range of keys, found \(3, 9\)"),
         (slice(3, 9), "expected a range of keys"),
         ((range(5), "tool"), "no role 'tool'"),
+        ((range(5), "system", 3), "expected a range of keys"),
     ],
 )
 def test_what_names_no_keys_is_refused(found: object, says: str) -> None:
     with pytest.raises(UsageError, match=says):
         list(_segments([_told("a", found)], 11))
+
+
+@pytest.mark.parametrize("name", ["queries", "unnamed 1"])
+def test_names_that_are_given_cannot_be_taken(name: str) -> None:
+    with pytest.raises(UsageError, match="that name is given"):
+        whybox.attention(bert("eager"), TOKENS, segments={name: range(4)})
 
 
 def test_a_query_that_does_not_exist_is_refused() -> None:

@@ -10,7 +10,7 @@ from whybox.jobs.look_payload import MOST_BYTES, packed
 from whybox.jobs.look_views import clearest, counted, judged_mean, letters, maps, over_heads, short
 from whybox.jobs.provenance import versions
 from whybox.measure import thresholds
-from whybox.measure.brought import Brought
+from whybox.measure.brought import QUERIES, Brought
 from whybox.measure.budget import Budget, budget_of
 from whybox.measure.diagnosis import diagnose
 from whybox.measure.heads import Heads
@@ -20,7 +20,6 @@ from whybox.report import document as d
 NO_MODEL = "arrays were brought, not the model that made them"
 NO_DECISION = "queries look both ways: none decides, and none was named"
 _NO_DISTANCE = "queries and keys are two texts: there are no distances between them"
-_QUERIES = "queries"
 
 _NOBODY = d.ModelInfo(
     name="arrays", family="brought", digest="", engine="another library", precision="as given", kernel="as given"
@@ -145,7 +144,7 @@ def _asking(layers: int) -> d.LookSegment:
     """The text of the queries, which no query looks at."""
     nothing = (0.0,) * layers
     return d.LookSegment(
-        name=_QUERIES,
+        name=QUERIES,
         kind="template",
         letter="T",
         start=0,

@@ -31,7 +31,7 @@ Role = Literal["system", "evidence", "generated", "template"]
 Named = Mapping[str, range | tuple[range, Role]]
 
 ALONG_THE_TEXT = ("previous", "next", "self", "local", "distance", "induction", "duplicate", "stripe")
-WHOLE = "tokens"
+WHOLE, QUERIES, UNNAMED = "tokens", "queries", "unnamed "  # names that are given here
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +185,9 @@ class _Told:
 
 
 def _told(name: str, found: object) -> _Told:
-    held, role = found if isinstance(found, tuple) else (found, None)
+    held, role = found if isinstance(found, tuple) and len(found) == 2 else (found, None)
+    if name == QUERIES or name.startswith(UNNAMED):
+        raise UsageError(f"segment {name!r}: that name is given to what no segment names", "choose another")
     if not isinstance(held, range):
         raise UsageError(f"segment {name!r}: expected a range of keys, found {found!r}", "for instance: range(3, 9)")
     return _Told(name, held, role)
@@ -200,12 +202,12 @@ def _segments(told: Sequence[_Told], count: int) -> Iterator[Segment]:
     for each in sorted(told, key=lambda each: each.held.start):
         _require_range(each, end, count)
         if each.held.start > end:
-            yield Segment(f"unnamed {(unnamed := unnamed + 1)}", SegmentKind.TEMPLATE, None, end, each.held.start)
+            yield Segment(f"{UNNAMED}{(unnamed := unnamed + 1)}", SegmentKind.TEMPLATE, None, end, each.held.start)
         role = "system" if each.role == "system" else "user"
         yield Segment(each.name, _kind(each.name, each.role), role, each.held.start, each.held.stop)
         end = each.held.stop
     if end < count:
-        yield Segment(f"unnamed {unnamed + 1}", SegmentKind.TEMPLATE, None, end, count)
+        yield Segment(f"{UNNAMED}{unnamed + 1}", SegmentKind.TEMPLATE, None, end, count)
 
 
 def _require_range(each: _Told, free: int, count: int) -> None:
