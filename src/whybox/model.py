@@ -115,9 +115,8 @@ class Model:
     ) -> "Model":
         """The same weights run another way; what is left out stays as it is.
 
-        precision, engine: as in `open_model`. cache: whether writing keeps keys and values, or computes the whole text
-        at each step. chunk: most tokens at once. batch: rows of the batch that a prompt is one of. kernel: auto |
-        plain | tiled | sdpa. Raises UsageError for what the engine cannot do.
+        precision, engine: as in `open_model`. cache: whether writing keeps keys and values. chunk: most tokens at once.
+        batch: rows of the batch that a prompt is one of. kernel: auto | plain | tiled | sdpa. Raises UsageError.
         """
         own = self.way
         way = replace(
@@ -130,6 +129,10 @@ class Model:
         )
         built = self.engine if way == self.way else choice.build(self.spec, self.weights, way).engine
         return replace(self, engine=built, way=way, cached=self.cached if cache is None else cache)
+
+    def on_reference(self) -> "Model":
+        """The same weights on the NumPy engine in float32, one prompt in one piece, whatever this one is."""
+        return replace(self, engine=choice.build(self.spec, self.weights, NUMPY).engine, way=NUMPY)
 
     @property
     def spec(self) -> Spec:

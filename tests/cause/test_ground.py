@@ -5,7 +5,8 @@ import pytest
 
 from tests.cause.grounds import generator, planted
 from tests.testing.reading import near
-from whybox.cause.ground import between, noise, of_answer, of_run
+from whybox.cause.floor import noise
+from whybox.cause.ground import between, of_answer, of_run
 from whybox.engine.edit import cut, scale, zero
 from whybox.engine.read import divergence
 from whybox.engine.trace import Change

@@ -27,7 +27,7 @@ class OneByOne(Bench):
 
     def _read_alone(self, read: Read[Any]) -> Any:
         found = read.keep(self._logits_behind(read.ids, read, max(read.length, len(read.ids)), read.tail))
-        self._count(Work(reads=1))
+        self.count(Work(reads=1))
         return found
 
     def _write_alone(self, write: Write[Any]) -> Any:
@@ -42,7 +42,7 @@ class OneByOne(Bench):
             following = choose(penalised(logits[-1], text, settings.penalty), settings.decoding, generator)
             stopped = following in self.model.tokenizer.stop_ids
             chosen += [] if stopped else [following]
-        self._count(Work(writes=1))
+        self.count(Work(writes=1))
         return write.keep(Written(tuple(chosen), stopped), logits)
 
     def _logits_behind(self, ids: tuple[int, ...], asked: Read[Any] | Write[Any], length: int, tail: int) -> Array:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.test_next import run
 from tests.models import model_path
-from whybox.cli.look import _picture
+from whybox.cli.look import Heads, _picture
 from whybox.report.draw import Budget, HeadAt, ModelView
 
 pytestmark = pytest.mark.model
@@ -62,11 +62,11 @@ def test_a_picture_is_written_by_its_suffix(look: Look, tmp_path: Path) -> None:
 
 
 def test_which_picture_is_drawn() -> None:
-    assert _picture(None, None, None) == ModelView()
-    assert _picture(None, 18, None) == ModelView()
-    assert _picture(None, 18, 6) == HeadAt(18, 6)
-    assert _picture("model", 18, 6) == ModelView()
-    assert _picture("budget", None, None) == Budget()
+    assert _picture(None, Heads()) == ModelView()
+    assert _picture(None, Heads(18)) == ModelView()
+    assert _picture(None, Heads(18, 6)) == HeadAt(18, 6)
+    assert _picture("model", Heads(18, 6)) == ModelView()
+    assert _picture("budget", Heads()) == Budget()
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from bench.rates import write
+from bench.rates import kept, write
 from tests.real import real
+from whybox.items.generate import Item
 from whybox.jobs.look_diagnoses import said
 from whybox.measure import base_rates, ordinary
 from whybox.measure.base_rates import measured, rate
 from whybox.measure.diagnosis import CODES, Finding
-from whybox.testing import context_rows
 
 SMOLLM2 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 
@@ -38,14 +38,13 @@ def test_another_file_borrows_the_standard_rates() -> None:
 
 
 def test_common_codes_name_no_action_and_others_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = context_rows.induction().model
     row = base_rates.Measured("smollm2", "x", 200, {"SINK": 21, "FLAT": 20})
     monkeypatch.setattr(base_rates, "measured", lambda: (row,))
-    common, rare = (said(model, Finding(code, {}), "en") for code in ("SINK", "FLAT"))
+    common, rare = (said("another file", Finding(code, {}), "en") for code in ("SINK", "FLAT"))
     assert (common.common, common.action, common.action_reason) == (True, None, "common, not a sign of trouble")
     assert (rare.common, rare.action) == (False, "Make it specific; `edit`.")
     assert rare.note == "base rate of `smollm2`, not of this model"
-    unknown = said(model, Finding("CANCEL", {}), "zh")
+    unknown = said("another file", Finding("CANCEL", {}), "zh")
     assert (unknown.base_rate, unknown.common) == (None, False)
     assert unknown.action == "分别和一起消融。"
 
@@ -67,12 +66,31 @@ def test_the_set_is_the_same_each_time() -> None:
 @pytest.mark.usefixtures("small_pool")
 def test_a_prompt_counts_once_for_each_code_and_only_where_it_is_answered() -> None:
     done: list[int] = []
-    found = ordinary.count(real("smollm2", "torch"), "no probe", done.append, per_language=1)
+    model = real("smollm2", "torch")
+    found = ordinary.count(ordinary.judged_by(model, "no probe"), len, done.append, per_language=1)
     assert (found.n, done) == (2, [1, 2])
     assert found.tried >= 2
     assert set(found.fired) == set(CODES)
     assert found.fired["SINK"] == 2
     assert max(found.fired.values()) <= 2
+
+
+@pytest.mark.usefixtures("small_pool")
+def test_what_was_judged_is_not_judged_again(tmp_path: Path) -> None:
+    path, asked = tmp_path / "kept.jsonl", []
+
+    def judge(item: Item) -> set[str] | None:
+        asked.append(item.id)
+        return {"SINK"} if len(asked) % 2 else None
+
+    def counted() -> ordinary.Count:
+        return ordinary.count(kept(judge, path), len, lambda _: None, per_language=2)
+
+    first, once = counted(), len(asked)
+    assert (first.n, first.tried, first.fired["SINK"], once) == (4, 7, 4, 7)
+    with path.open("a") as broken:
+        broken.write('{"half a li')
+    assert (counted(), len(asked)) == (first, once)
 
 
 def test_a_row_takes_the_place_of_the_same_file(tmp_path: Path) -> None:

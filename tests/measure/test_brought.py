@@ -7,6 +7,7 @@ from transformers import BartConfig, BartModel, BertConfig, BertModel, GPT2Confi
 
 import whybox
 from whybox.errors import SiteError, UsageError
+from whybox.measure.brought import _segments, _told
 
 SIZES = {"vocab_size": 31, "num_hidden_layers": 3, "num_attention_heads": 5, "hidden_size": 35}
 TOKENS = [f"t{i}" for i in range(11)]
@@ -104,27 +105,70 @@ def test_delimiters_of_labels_are_anchors_and_like_labels_are_copies() -> None:
     assert "global anchor" in brought.classes()[0]
 
 
-def test_a_kernel_that_keeps_no_weights_is_named() -> None:
-    with pytest.raises(UsageError, match='attn_implementation="eager"'):
-        whybox.attention((), TOKENS)
-
-
-@pytest.mark.parametrize(
-    ("array", "says"),
-    [
-        (np.full((2, 3, 4, 4), 0.25), "the batch holds 2 sequences"),
-        (np.full((3, 5, 5), 0.2), r"found \(3, 5, 5\)"),
-        (np.full((3, 4, 4), 0.3), "sums lie in 1.2 … 1.2"),
-        (np.full((3, 4, 4), np.nan), "sum to 1"),
-        (None, "layer 0"),
-        ("words", "not an array of numbers"),
-    ],
-)
-def test_what_is_no_attention_is_refused(array: object, says: str) -> None:
-    with pytest.raises(UsageError, match=says):
-        whybox.attention([array], ["a", "b", "c", "d"])
-
-
 def test_layers_that_do_not_exist_are_refused() -> None:
     with pytest.raises(SiteError, match="layers 0 … 2"):
         whybox.attention(bert("eager"), TOKENS)[3]
+
+
+def test_segments_share_out_the_keys_and_a_row_of_choice_decides() -> None:
+    arrays = bert("eager")
+    named = {"answer": (range(6, 10), "evidence"), "question": range(1, 5)}
+    brought = whybox.attention(arrays, TOKENS, segments=named, query=0)
+    kinds = [(s.name, s.kind.value, s.start, s.end) for s in brought.segments]
+    assert kinds == [
+        ("unnamed 1", "template", 0, 1), ("question", "part", 1, 5), ("unnamed 2", "template", 5, 6),
+        ("answer", "part", 6, 10), ("unnamed 3", "template", 10, 11),
+    ]  # fmt: skip
+    assert brought.evidence == ("answer",)
+    document = brought.look()
+    share = np.mean([array[0, :, 0, 6:10].sum(-1).mean() for array in arrays])
+    assert document.segments[3].share == pytest.approx(share, abs=1e-6)
+    assert sum(segment.share for segment in document.segments) == pytest.approx(1, abs=1e-5)
+    assert sum(segment.mean_share for segment in document.segments) == pytest.approx(1, abs=1e-5)
+    assert (document.decision.position, whybox.attention(arrays, TOKENS, query=-1).query) == (0, 10)
+
+
+@pytest.mark.parametrize(
+    ("named", "says"),
+    [
+        ({"a": range(3, 12)}, "expected keys within 0 … 10, found range\\(3, 12\\)"),
+        ({"a": range(3, 3)}, "at least one key"),
+        ({"a": range(0, 9, 2)}, "expected keys within"),
+        ({"a": range(5), "b": range(4, 8)}, "'b' begins at key 4, which another holds"),
+    ],
+)
+def test_segments_that_are_none_are_refused(named: dict[str, range], says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        whybox.attention(bert("eager"), TOKENS, segments=named)
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        ((3, 9), r"expected a range of keys, found \(3, 9\)"),
+        (slice(3, 9), "expected a range of keys"),
+        ((range(5), "tool"), "no role 'tool'"),
+        ((range(5), "system", 3), "expected a range of keys"),
+    ],
+)
+def test_what_names_no_keys_is_refused(found: object, says: str) -> None:
+    with pytest.raises(UsageError, match=says):
+        list(_segments([_told("a", found)], 11))
+
+
+@pytest.mark.parametrize("name", ["queries", "unnamed 1"])
+def test_names_that_are_given_cannot_be_taken(name: str) -> None:
+    with pytest.raises(UsageError, match="that name is given"):
+        whybox.attention(bert("eager"), TOKENS, segments={name: range(4)})
+
+
+def test_a_query_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(UsageError, match="no query 11: there are 11"):
+        whybox.attention(bert("eager"), TOKENS, query=11)
+
+
+def test_rows_that_see_nothing_are_left_out() -> None:
+    pattern = np.full((2, 20, 20), 1 / 20)
+    pattern[:, :3] = 0
+    rows = whybox.attention([pattern], [f"w{i}" for i in range(20)]).attention[0]
+    assert rows.defined.tolist() == [False] * 3 + [True] * 17

@@ -19,11 +19,12 @@ from tests.measure.looked_at import (
     model_of,
     prompt_of,
 )
-from whybox.measure.diagnosis import CODES, ELSEWHERE, Finding, Subject, diagnose
+from whybox.measure.diagnosis import CODES, ELSEWHERE, Finding, diagnose, unsaid
 from whybox.measure.heads import heads_of
 from whybox.measure.looking import Looked, look_at
 from whybox.measure.probe import Probed
-from whybox.report.diagnosis_words import ACTIONS, MEANINGS
+from whybox.measure.subject import Need, of_run
+from whybox.report.diagnosis_words import ACTIONS, EVIDENCE, MEANINGS
 from whybox.testing.faults import MASK_AFTER_SOFTMAX
 
 N = 80
@@ -48,7 +49,9 @@ def found(
     looked: Looked | None = None,
 ) -> dict[str, Finding]:
     of = looked or looked_at(prompt_of(words, pieces), patterns)
-    return {each.code: each for each in diagnose(Subject(of, heads_of(of, probed), evidence, wrong))}
+    findings = diagnose(of_run(of, heads_of(of, probed), evidence, wrong))
+    assert all(set(each.evidence) <= set(EVIDENCE) for each in findings), "a number without a name in words"
+    return {each.code: each for each in findings}
 
 
 def spread(weights: dict[int, float], rows: int = N, at: Sequence[int] | None = None) -> np.ndarray:
@@ -82,7 +85,7 @@ def test_a_system_prompt_that_no_head_reads() -> None:
     pattern[:, -1] = row
     codes = found(everywhere(pattern), CHAT)
     assert codes["SYS_LOW"].segments == ("policy",)
-    assert codes["SYS_LOW"].evidence == pytest.approx({"lift": 0, "heads_below": 1, "heads": HEADS * LAYERS})
+    assert codes["SYS_LOW"].evidence == pytest.approx({"lift": 0, "heads_part": 1, "heads": HEADS * LAYERS})
     assert "SYS_LOW" not in found(everywhere(causal(N)), CHAT)
 
 
@@ -90,7 +93,7 @@ def test_a_token_that_most_heads_leave_to_itself() -> None:
     pattern = spread({17: 0.7}, at=[17])
     codes = found([pattern, pattern, causal(N)])
     assert codes["SELF_ROW"].tokens == (17,)
-    assert codes["SELF_ROW"].evidence["heads"] == pytest.approx(2 / 3)
+    assert codes["SELF_ROW"].evidence["heads_part"] == pytest.approx(2 / 3)
     assert "SELF_ROW" not in found([pattern, causal(N), causal(N)])
 
 
@@ -116,7 +119,9 @@ def test_a_stripe_on_a_word_and_none_on_a_full_stop() -> None:
 
 
 def test_a_sink_is_named_as_one() -> None:
-    assert found(everywhere(spread({0: 0.7})))["SINK"].evidence == pytest.approx({"sink": 0.7, "heads": 1}, abs=0.01)
+    assert found(everywhere(spread({0: 0.7})))["SINK"].evidence == pytest.approx(
+        {"sink": 0.7, "heads_part": 1}, abs=0.01
+    )
 
 
 def test_short_range_counts_early_layers_alone() -> None:
@@ -220,6 +225,15 @@ def test_a_mask_behind_the_softmax_is_found_in_a_run() -> None:
     ids = random_models.IDS * 2
     looked = look_at(faulty, replace(prompt_of([str(i) for i in ids]), ids=ids))
     assert set(found([], looked=looked)) == {"MASK_BUG"}
+
+
+def test_what_a_run_cannot_decide_is_named_with_what_is_missing() -> None:
+    of = looked_at(prompt_of(WORDS, CHAT), everywhere(causal(N)))
+    bare = unsaid(of_run(of, heads_of(of, "no probe")))
+    assert bare == {"COPIES_EXAMPLE": Need.PROBE, "UNSEEN": Need.EVIDENCE, "SEEN_WRONG": Need.EVIDENCE}
+    quiet = tuple(np.zeros(HEADS) for _ in range(LAYERS))
+    probed = heads_of(of, Probed(50, 4, 0, quiet, quiet, quiet, quiet))
+    assert unsaid(of_run(of, probed, ("doc2",), wrong=False)) == {}
 
 
 def test_every_code_has_words_and_a_place_where_it_is_decided() -> None:

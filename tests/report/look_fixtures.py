@@ -263,7 +263,7 @@ def diagnosis(
 DIAGNOSES = [
     diagnosis("UNSEEN", 7, {"lift": 0.349, "share": 0.0472}, "Not seen: a prompt or placement problem.",
               "Move, shorten, boost the edge; `evidence`.", segments=["doc2"]),
-    diagnosis("DOCS_COMPETE", 18, {"doc1": 0.052, "doc2": 0.047}, "Their keys and values compete.",
+    diagnosis("DOCS_COMPETE", 18, {"most": 0.052, "next": 0.047}, "Their keys and values compete.",
               "Document order test; `documents`.", segments=["doc1", "doc2"]),
     diagnosis("SINK", 200, {"heads": 182}, "Usual softmax drain, not a data fault.", "", heads=[[1, 0], [2, 0]]),
     diagnosis("SHORT_RANGE", 200, {"heads": 21}, "Normal short-range work.", "", layers=[0, 1]),

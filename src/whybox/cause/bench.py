@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 import numpy as np
 
 from whybox.cause.asking import Array, Experiment, Ids, Read, Refused, Requests, Write, Written, together
-from whybox.engine.edit import Edit
 from whybox.engine.sampling import choose
 from whybox.engine.trace import Change, Draft, Trace, Wish
 from whybox.errors import PromptError, SiteError
@@ -91,15 +90,15 @@ class Bench:
         """What each of many experiments finds, in their order; their runs are made together."""
         return self.result(together(experiments))
 
-    def see(self, ids: Ids, wishes: Iterable[Wish], edits: Sequence[Edit] = (), last: int | None = None) -> Trace:
+    def see(self, ids: Ids, wishes: Iterable[Wish], last: int | None = None) -> Trace:
         """A trace of the last rows (all of them by default), with sites kept."""
         self.model.require_fits(len(ids))
         engine, before = self.model.engine, () if last is None else ids[: len(ids) - last]
         cache = engine.fresh_cache(len(ids))
         if before:
             cache = engine.run(before, (), (), cache, tail=1).cache
-        trace = engine.run(ids[len(before) :], wishes, edits, cache, tail=1)
-        self._count(_READ)
+        trace = engine.run(ids[len(before) :], wishes, (), cache, tail=1)
+        self.count(_READ)
         return trace
 
     def _answers(self, requests: Requests) -> list[Any]:
@@ -142,7 +141,7 @@ class Bench:
             if isinstance(logits, Refused):
                 yield from ((index, logits) for index in sharers[first])
                 continue
-            self._count(_READ)
+            self.count(_READ)
             yield from ((index, lot[index].keep(logits)) for index in sharers[first])
 
     def _logits(self, runs: dict[int, Read[Any]], base: Trace | None) -> Iterator[tuple[int, Array | Refused]]:
@@ -199,7 +198,7 @@ class Bench:
     def _written(self, writes: dict[int, Write[Any]]) -> dict[int, Any]:
         """Halves are tried apart where one of them cannot be made, until it stands alone."""
         drafts = [Draft(w.ids, min(w.settings.limit, self.model.room(len(w.ids))), w.edits) for w in writes.values()]
-        answers = Answers(list(writes.values()), drafts, self.model.tokenizer.stop_ids, lambda: self._count(_WRITE))
+        answers = Answers(list(writes.values()), drafts, self.model.tokenizer.stop_ids, lambda: self.count(_WRITE))
         refused: dict[int, Any] = {}
         try:
             self.model.engine.write(drafts, answers)
@@ -212,7 +211,8 @@ class Bench:
                     refused |= self._written(half)
         return refused | {index: answers.kept[place] for place, index in enumerate(writes) if place in answers.kept}
 
-    def _count(self, work: Work) -> None:
+    def count(self, work: Work) -> None:
+        """Runs that were made, here or beside the bench."""
         self.made += work
         took = time.monotonic() - self._began
         done, planned = self.made.runs, max(self.planned.runs, self.made.runs)

@@ -1,71 +1,88 @@
-"""The noise floor: how much the metric moves when nothing was changed."""
+"""The noise floor of a read: how much it moves when nothing was changed."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from whybox.cause.asking import Read
-from whybox.cause.bench import Bench
-from whybox.cause.decision import Decision, read_at
+from whybox.engine.choice import has_reference
 from whybox.engine.edit import Edit, cut, scale
+from whybox.engine.read import Reading
+from whybox.engine.trace import Change, Trace
 from whybox.errors import InfrastructureError
+from whybox.model import Model
 
 RANDOM_EDITS = 5
-RUNS = 4 * (RANDOM_EDITS + 1)  # the cached passes are not counted apart
+WAYS = 5  # alone, again, with an edit that changes nothing, in a batch, behind a cache
 
 
-def noise(bench: Bench, decision: Decision, generator: np.random.Generator) -> float:
-    """δ_m: the largest |ΔLD| over (repeat, no-op edit, cached against not, one of a batch), on the base and on 5
-    random edits.
+def noise(model: Model, trace: Trace, read: Reading, generator: np.random.Generator) -> float:
+    """δ: the largest |Δm| over (made again, in a batch, behind a cache, on the reference engine), on the base and under
+    5 random edits; never below the spacing of numbers at the logits' size.
 
-    Never below the spacing of numbers at the logits' size. A no-op edit must give exactly the same number:
-    InfrastructureError otherwise.
+    An edit that changes nothing must give exactly the same number: InfrastructureError otherwise.
     """
-    kinds = [(), *(_random_edit(bench, decision, generator) for _ in range(RANDOM_EDITS))]
-    batch = bench.results([Read(decision.ids, lambda logits: logits[-1], edits) for edits in kinds])
-    spacing = float(np.spacing(np.abs(batch[0]).max()))
-    among = [read_at(logits, decision).ld for logits in batch]
-    return max(spacing, *(_noise_of(bench, decision, edits, one) for edits, one in zip(kinds, among, strict=True)))
+    kinds = [(), *(_random_edit(trace, generator) for _ in range(RANDOM_EDITS))]
+    alone = _alone(model, trace, read, kinds)
+    again = _alone(model, trace, read, kinds)
+    _require_equal(again, _alone(model, trace, read, [(*edits, scale("resid_post", 1.0)) for edits in kinds]))
+    others = [again, _in_a_batch(model, trace, read, kinds), [_cached(model, trace, read, edits) for edits in kinds]]
+    if asks_reference(model):
+        others.append(_alone(model.on_reference(), trace, read, kinds))
+    least = float(np.spacing(np.abs(trace.logits).max()))
+    return max(least, float(np.abs(np.array(others) - alone).max()))
 
 
-def _noise_of(bench: Bench, decision: Decision, edits: Sequence[Edit], among: float) -> float:
-    """among: LD of this run as it was made beside others."""
-    nothing = scale("resid_post", 1.0)
-    first = _ld(bench, decision, edits)
-    again = _ld(bench, decision, edits)
-    without_effect = _ld(bench, decision, (*edits, nothing))
-    if without_effect != again:
+def asks_reference(model: Model) -> bool:
+    """Whether the reference engine has a part in the floor: not where it is the engine, where the precision is another
+    (that difference is no noise), or where the model is too large for it.
+    """
+    return model.engine.precision == "fp32" and has_reference(model.spec, model.way)
+
+
+def runs(model: Model) -> int:
+    """How many runs a floor is made of."""
+    return (RANDOM_EDITS + 1) * (WAYS + asks_reference(model))
+
+
+def _alone(model: Model, trace: Trace, read: Reading, kinds: Iterable[tuple[Edit, ...]]) -> list[float]:
+    """Each as a fresh run."""
+    return [float(read(model.changed(trace, Change(edits)))) for edits in kinds]
+
+
+def _in_a_batch(model: Model, trace: Trace, read: Reading, kinds: Sequence[tuple[Edit, ...]]) -> list[float]:
+    """All at once, as sweeps make them."""
+    found = model.sweep(trace, [Change(edits) for edits in kinds], lambda run: float(read(run)))
+    return [float(value) for value in found]
+
+
+def _cached(model: Model, trace: Trace, read: Reading, edits: Sequence[Edit]) -> float:
+    """The rows that are read, behind a cache that was computed under the same edits."""
+    engine, ids, rows = model.engine, trace.ids, len(trace.rows)
+    held = (*trace.edits, *edits)
+    if rows >= len(ids):
+        return float(read(engine.run(ids, (), held, engine.fresh_cache(trace.rope_length), tail=rows)))
+    before = engine.run(ids[:-rows], (), held, engine.fresh_cache(trace.rope_length), tail=1)
+    return float(read(engine.run(ids[-rows:], (), held, before.cache, tail=rows)))
+
+
+def _require_equal(plain: Sequence[float], with_nothing: Sequence[float]) -> None:
+    moved = max(abs(one - other) for one, other in zip(plain, with_nothing, strict=True))
+    if moved:
         raise InfrastructureError(
-            f"an edit that changes nothing moved LD by {without_effect - again:.3g} nats",
+            f"an edit that changes nothing moved what is read by {moved:.3g}",
             "this engine cannot be used for effects: please report it with the model's name",
         )
-    return max(abs(other - first) for other in (again, _cached(bench, decision, edits), among))
 
 
-def _ld(bench: Bench, decision: Decision, edits: Sequence[Edit]) -> float:
-    """LD of one pass over all ids, nothing reused."""
-    trace = bench.see(decision.ids, (), edits)
-    return read_at(trace.logits[-1], decision).ld
-
-
-def _cached(bench: Bench, decision: Decision, edits: Sequence[Edit]) -> float:
-    """LD of the last row alone, behind a cache that was computed under the same edits."""
-    engine = bench.model.engine
-    before = engine.run(decision.ids[:-1], (), edits, engine.fresh_cache(len(decision.ids)), tail=1)
-    last = engine.run(decision.ids[-1:], (), edits, before.cache, tail=1)
-    return read_at(last.logits[-1], decision).ld
-
-
-def _random_edit(bench: Bench, decision: Decision, generator: np.random.Generator) -> tuple[Edit, ...]:
-    """A head scaled, an MLP's output scaled, or a few keys cut from the decision row."""
-    spec = bench.model.spec
-    layer = int(generator.integers(len(spec.layers)))
+def _random_edit(trace: Trace, generator: np.random.Generator) -> tuple[Edit, ...]:
+    """A head scaled, an MLP's output scaled, or a few keys cut from the last row."""
+    layer, last = int(generator.integers(len(trace.spec.layers))), len(trace.ids) - 1
     match int(generator.integers(3)):
         case 0:
-            head = int(generator.integers(spec.layers[layer].attention.heads))
+            head = int(generator.integers(trace.spec.layers[layer].attention.heads))
             return (scale("head_out", 0.5, layer, h=head),)
         case 1:
             return (scale("mlp_out", 0.9, layer),)
         case _:
-            hidden = generator.choice(max(decision.row, 1), size=min(3, max(decision.row, 1)), replace=False)
-            return (cut(q=decision.row, k=tuple(sorted(int(key) for key in hidden))),) if decision.row else ()
+            hidden = generator.choice(max(last, 1), size=min(3, max(last, 1)), replace=False)
+            return (cut(q=last, k=tuple(sorted(map(int, hidden)))),) if last else ()

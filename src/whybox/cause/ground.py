@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from whybox.cause.decision import Decision, Kind, decision_after
-from whybox.engine.edit import Edit, cut, scale
+from whybox.cause.floor import noise
 from whybox.engine.read import Reading, log_prob_of, logit_difference
 from whybox.engine.trace import Change, Trace, Wish
 from whybox.items.case import Case
@@ -22,7 +22,6 @@ from whybox.spec import Spec
 from whybox.text.prompt import Prompt, extend
 
 Array = np.ndarray
-RANDOM_EDITS = 5
 GENERATED = "answer so far"
 
 
@@ -38,8 +37,8 @@ class Moved:
 class Ground:
     """What effects are measured against. row: the decision position; rows from it on write the answer.
 
-    floor: δ, see `noise`. decision, answers: where right and wrong part, and what they are; case: what the prompt was
-    made of; each where it is known.
+    floor: δ (`whybox.cause.floor`). decision, answers: where right and wrong part, and what they are; case: what the
+    prompt was made of; each where it is known.
     """
 
     model: Model
@@ -183,59 +182,3 @@ def _path(model: Model, prompt: Prompt, ids: tuple[int, ...]) -> Prompt:
     if ids[: len(prompt)] == prompt.ids:
         return extend(model.tokenizer, prompt, ids[len(prompt) :], GENERATED) if len(ids) > len(prompt) else prompt
     return model.prompt(ids)
-
-
-def noise(model: Model, trace: Trace, read: Reading, generator: np.random.Generator) -> float:
-    """δ: the largest |Δm| over (alone or in a batch, with a no-op edit, behind a cache, on the reference engine), on
-    the base and under 5 random edits; never below the spacing of numbers at the logits' size.
-    """
-    nothing = scale("resid_post", 1.0)
-    kinds = [(), *(_random_edit(trace, generator) for _ in range(RANDOM_EDITS))]
-    changes = [Change(edits) for edits in kinds]
-    alone = np.array([float(read(model.changed(trace, change))) for change in changes])
-    others = [
-        _swept(model, trace, read, kinds),
-        _swept(model, trace, read, [(*edits, nothing) for edits in kinds]),
-        [_cached(model, trace, read, edits) for edits in kinds],
-        _by_reference(model, trace, read, changes),
-    ]
-    least = float(np.spacing(np.abs(trace.logits).max()))
-    return max(least, *(float(np.abs(np.array(found) - alone).max()) for found in others if found))
-
-
-def _swept(model: Model, trace: Trace, read: Reading, kinds: Sequence[tuple[Edit, ...]]) -> list[float]:
-    """All at once, as sweeps make them."""
-    found = model.sweep(trace, [Change(edits) for edits in kinds], lambda run: float(read(run)))
-    return [float(value) for value in found]
-
-
-def _by_reference(model: Model, trace: Trace, read: Reading, changes: Sequence[Change]) -> list[float]:
-    """The same reads on the NumPy engine; nothing where that is the engine, or where the precision is its own."""
-    if model.engine.precision != "fp32" or model.engine.name.startswith("numpy"):
-        return []
-    plain = model.variant(engine="numpy")
-    return [float(read(plain.changed(trace, change))) for change in changes]
-
-
-def _cached(model: Model, trace: Trace, read: Reading, edits: Sequence[Edit]) -> float:
-    """The rows that are read, behind a cache that was computed under the same edits."""
-    engine, ids, rows = model.engine, trace.ids, len(trace.rows)
-    held = (*trace.edits, *edits)
-    if rows >= len(ids):
-        return float(read(engine.run(ids, (), held, engine.fresh_cache(trace.rope_length), tail=rows)))
-    before = engine.run(ids[:-rows], (), held, engine.fresh_cache(trace.rope_length), tail=1)
-    return float(read(engine.run(ids[-rows:], (), held, before.cache, tail=rows)))
-
-
-def _random_edit(trace: Trace, generator: np.random.Generator) -> tuple[Edit, ...]:
-    """A head scaled, an MLP's output scaled, or a few keys cut from the last row."""
-    layer, last = int(generator.integers(len(trace.spec.layers))), len(trace.ids) - 1
-    match int(generator.integers(3)):
-        case 0:
-            head = int(generator.integers(trace.spec.layers[layer].attention.heads))
-            return (scale("head_out", 0.5, layer, h=head),)
-        case 1:
-            return (scale("mlp_out", 0.9, layer),)
-        case _:
-            hidden = generator.choice(max(last, 1), size=min(3, max(last, 1)), replace=False)
-            return (cut(q=last, k=tuple(sorted(map(int, hidden)))),) if last else ()

@@ -18,6 +18,7 @@ from whybox.cause.removals import TRIED, remove
 from whybox.cause.spans import SHAMS, keys_of, other_spans, stretches
 from whybox.cause.study import Study
 from whybox.cause.trials import MOST_VARIANTS, Maker, Setting
+from whybox.engine.read import logit_difference
 from whybox.items.instance import CaseInstance
 
 _UNKNOWN = -1.0  # a noise floor that was not measured yet
@@ -43,7 +44,7 @@ def stages(study: Study) -> list[Stage]:
     keys = min(len(study.asked.prompt) + study.asked.settings.limit, MOST_KEYS)
     return [
         Stage("answer", Work(3, 1), _answer),
-        Stage("noise floor", Work(reads=floor.RUNS), _floor),
+        Stage("noise floor", Work(reads=floor.runs(study.bench.model)), _floor),
         Stage("other prompts", Work(2 * prompts, prompts), _prompts),
         Stage("form and decoding", Work(4, 2), _form),
         Stage("attention edges", Work(2 * trials_of, trials_of), _edges),
@@ -126,7 +127,10 @@ async def _runner_up(study: Study, text: str) -> str:
 
 
 def _floor(study: Study) -> None:
-    delta = floor.noise(study.bench, study.decided.base.decision, np.random.default_rng(study.seed))
+    model, decision = study.bench.model, study.decided.base.decision
+    read = logit_difference(decision.right[0], decision.wrong[0])
+    delta = floor.noise(model, model.run(decision.ids, tail=1), read, np.random.default_rng(study.seed))
+    study.bench.count(Work(reads=floor.runs(model)))
     study.setting = replace(study.decided, delta=delta)
 
 

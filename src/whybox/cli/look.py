@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -39,17 +40,29 @@ Drawn = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class Heads:
+    """Which heads are listed, and in which order."""
+
+    layer: Layer = None
+    head: Head = None
+    sort: Sort = None
+
+    @property
+    def one(self) -> tuple[int, int] | None:
+        """Layer and head, where a single one is asked for."""
+        return (self.layer, self.head) if self.layer is not None and self.head is not None else None
+
+
 @with_shared
 def look(
     what: What,
-    layer: Layer = None,
-    head: Head = None,
-    sort: Sort = None,
+    *,
+    heads: Heads,
     csv: Csv = False,
     dilution: Dilution = None,
     picture: Drawn = None,
     chat: Chat = False,
-    *,
     shared: Shared,
 ) -> None:
     """Show what every attention head does: statistics, classes, segments, and what that may mean."""
@@ -62,19 +75,17 @@ def look(
     from whybox.report.text_look import Shown, heads_csv, require_column
     from whybox.sites import require_layer
 
-    shown = Shown(sort, layer, head)
-    _require_sense(layer, head, csv, shared.json)
-    require_column(sort)
-    which = _picture(picture, layer, head)
+    shown = Shown(heads.sort, heads.layer, heads.head)
+    _require_sense(heads, csv, shared.json)
+    require_column(heads.sort)
+    which = _picture(picture, heads)
     _form(shown, which).check(shared.out)
     case = _case(what)
     loaded = model_of(shared)
-    if layer is not None:
-        require_layer(layer, loaded.spec)
-    open_heads = ((layer, head),) if layer is not None and head is not None else ()
-    options = LookOptions(
-        open_heads, dilution, shared.seed, shared.language, command=shlex.join(["whybox", *sys.argv[1:]])
-    )
+    if heads.layer is not None:
+        require_layer(heads.layer, loaded.spec)
+    opened = () if heads.one is None else (heads.one,)
+    options = LookOptions(opened, dilution, shared.seed, shared.language, command=shlex.join(["whybox", *sys.argv[1:]]))
     with Walk(shared.language, shared.quiet) as walk:
         result = look_at(loaded, case or _prompt(loaded, what, chat), options, walk.tell)
     form = _form(shown, which, result)
@@ -106,11 +117,11 @@ def _form(shown: "Shown", which: "Picture", result: "LookResult | None" = None) 
     )
 
 
-def _picture(kind: PictureKind | None, layer: int | None, head: int | None) -> "Picture":
+def _picture(kind: PictureKind | None, heads: Heads) -> "Picture":
     """What a PNG or SVG shows: all heads, unless one is named or the budget is asked for."""
     from whybox.report.draw import Budget, HeadAt, ModelView
 
-    named = HeadAt(layer, head) if layer is not None and head is not None else None
+    named = None if heads.one is None else HeadAt(*heads.one)
     match kind:
         case "budget":
             return Budget()
@@ -122,8 +133,8 @@ def _picture(kind: PictureKind | None, layer: int | None, head: int | None) -> "
             return named or ModelView()
 
 
-def _require_sense(layer: int | None, head: int | None, csv: bool, json: bool) -> None:
-    if head is not None and layer is None:
+def _require_sense(heads: Heads, csv: bool, json: bool) -> None:
+    if heads.head is not None and heads.layer is None:
         raise UsageError("--head needs --layer", "for instance: --layer 18 --head 6")
     if csv and json:
         raise UsageError("--csv and --json both want stdout", "give one of them, and the other a file with -o")

@@ -1,5 +1,6 @@
 """`whybox next PROMPT`: text → tokens → the next token's distribution, and what is written on from there."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
@@ -18,17 +19,24 @@ TopP = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class Drawing:
+    """How tokens are drawn from their distribution."""
+
+    temperature: Temperature = 0.0
+    top_k: TopK = None
+    top_p: TopP = None
+
+
 @with_shared
 def next_(
     prompt: Text,
     n: Count = 0,
     top: Top = 10,
     trace: Walk = False,
-    temperature: Temperature = 0.0,
-    top_k: TopK = None,
-    top_p: TopP = None,
-    chat: Chat = False,
     *,
+    drawing: Drawing,
+    chat: Chat = False,
     shared: Shared,
 ) -> None:
     """Show the tokens of a text and the distribution of the next one."""
@@ -43,7 +51,8 @@ def next_(
     form = Form(render_next)
     form.check(shared.out)
     loaded = model_of(shared)
-    wanted = Wanted(top, n, trace, Decoding(temperature, top_k, top_p, shared.seed), shared.language)
+    decoding = Decoding(drawing.temperature, drawing.top_k, drawing.top_p, shared.seed)
+    wanted = Wanted(top, n, trace, decoding, shared.language)
     document = next_token(loaded, prompt_of(loaded, prompt, chat), wanted)
     form.deliver(document, shared.language, shared.out, shared.json)
     if document.generated is not None and document.generated.broken_off:

@@ -5,13 +5,14 @@ A verb that runs a model takes all of them together:
     @with_shared
     def verb(prompt: Text, top: Top = 10, *, shared: Shared) -> None: ...
 
-Others name those that they need: `def verb(json: Json = False)`.
+Others name those that they need: `def verb(json: Json = False)`. Options of a verb that belong together are a group in
+the same way, a dataclass like Shared.
 """
 
 import locale
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from functools import wraps
 from inspect import Parameter, signature
@@ -104,19 +105,27 @@ class Shared:
 
 
 def with_shared(verb: Callable[..., None]) -> Callable[..., None]:
-    """The verb as typer reads it: in place of its parameter `shared`, every field of Shared is an option."""
+    """The verb as typer reads it: in place of a parameter that is a group, such as `shared`, every field of it is an
+    option, with the group's defaults.
+    """
     own = signature(verb)
-    options = {
-        each.name: Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
-        for each in fields(Shared)
-    }
-    parameters = [each for name, each in own.parameters.items() if name != "shared"] + list(options.values())
+    groups: dict[str, Any] = {n: each.annotation for n, each in own.parameters.items() if is_dataclass(each.annotation)}
+    options = [option for each in own.parameters.values() for option in _options(each)]
 
     @wraps(verb)
     def told(**given: Any) -> None:
-        shared = Shared(**{name: given.pop(name) for name in options})
-        verb(**given, shared=shared)
+        made = {name: group(**{f.name: given.pop(f.name) for f in fields(group)}) for name, group in groups.items()}
+        verb(**given, **made)
 
-    told.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-    told.__annotations__ = {each.name: each.annotation for each in parameters}
+    told.__signature__ = own.replace(parameters=options)  # type: ignore[attr-defined]
+    told.__annotations__ = {each.name: each.annotation for each in options}
     return told
+
+
+def _options(parameter: Parameter) -> Iterator[Parameter]:
+    """A parameter by name; of a group every field."""
+    if not is_dataclass(parameter.annotation):
+        yield parameter.replace(kind=Parameter.KEYWORD_ONLY)
+        return
+    for each in fields(parameter.annotation):
+        yield Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)

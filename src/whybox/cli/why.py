@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -30,17 +31,24 @@ Effort = Annotated[Literal["quick", "full"], typer.Option("--effort", help="How 
 Limit = Annotated[int, typer.Option("-n", "--limit", min=1, metavar="N", help="Tokens of an answer at most.")]
 
 
+@dataclass(frozen=True)
+class Conversation:
+    """A chat with its answers, in place of a case file."""
+
+    messages: Messages = None
+    right: Right = None
+    wrong: Wrong = None
+
+
 @with_shared
 def why(
     case: CaseFile = None,
-    messages: Messages = None,
-    right: Right = None,
-    wrong: Wrong = None,
+    *,
+    conversation: Conversation,
     fact: Fact = "",
     effort: Effort = "quick",
     limit: Limit = 32,
     test_out: TestOut = None,
-    *,
     shared: Shared,
 ) -> None:
     """Explain one answer: what mattered, where it was decided, and which cause is confirmed by undoing it."""
@@ -54,13 +62,13 @@ def why(
     from whybox.report.html import why_page
     from whybox.report.text import render_why
 
-    question = _question(case, messages, right, wrong)
+    question, told_by = _question(case, conversation), str(case or conversation.messages)
     out = shared.out or (None if shared.json else Path(f"{_file_stem(case, question.id)}.html"))
     form = Form(lambda document, console, lang: render_why(document, console, lang, str(out)), why_page, summary=True)
     form.check(out)
     check_test(test_out)
     loaded = model_of(shared)
-    options = WhyOptions(effort, shared.seed, shared.language, limit, fact, _command(), str(case or messages))
+    options = WhyOptions(effort, shared.seed, shared.language, limit, fact, _command(), told_by)
     with Runs(shared.language, shared.quiet) as runs:
         document = explain(loaded, question, options, runs.announce, runs.tell)
     if test_out is not None:
@@ -68,15 +76,15 @@ def why(
     form.deliver(document, shared.language, out, shared.json)
 
 
-def _question(case: Path | None, messages: Path | None, right: str | None, wrong: str | None) -> "Case":
+def _question(case: Path | None, conversation: Conversation) -> "Case":
     from whybox.items.case import Case
 
-    match case, messages:
-        case Path(), None:
+    match case, conversation:
+        case Path(), Conversation(messages=None):
             return Case.load(case)
-        case None, Path():
-            if right is None:
-                raise UsageError("--messages needs --right", "give the right answer, and --wrong where there is one")
+        case None, Conversation(Path(), right=None):
+            raise UsageError("--messages needs --right", "give the right answer, and --wrong where there is one")
+        case None, Conversation(Path() as messages, str() as right, wrong):
             return Case.load_messages(messages, right, wrong)
         case _:
             raise UsageError("expected a case file, or --messages with --right", "try: whybox why examples/refund.yaml")

@@ -13,12 +13,10 @@ from whybox.cause.answers import STEPS, Asked
 from whybox.cause.decision import Decision, own_decision, place_of, read_at
 from whybox.compare.divergence import Divergence, first_divergence
 from whybox.engine import choice
-from whybox.engine.choice import NUMPY, Way, resolve
-from whybox.engine.memory import weights_bytes
+from whybox.engine.choice import NUMPY, REFERENCE_BYTES, Way, has_reference, resolve
 from whybox.engine.trace import Engine
 from whybox.model import Model
 
-MOST_BYTES = 2 << 30  # of weights in float32: beyond, the reference is too slow to be asked along the way
 MOST_COMPARED = 512  # tokens of which every site is kept at once
 REFERENCE = "reference engine"
 MOST_SWITCHES = 6  # with the reference itself
@@ -72,17 +70,9 @@ class Compared:
         return 1 + len(self.switches)
 
 
-def has_reference(model: Model, most_bytes: float = MOST_BYTES) -> bool:
-    """Whether the model runs otherwise than the reference does, and is small enough for it."""
-    way = replace(model.way, engine=resolve(model.way.engine))
-    return way != NUMPY and weights_bytes(model.spec, 32) <= most_bytes
-
-
-def reference_of(model: Model, most_bytes: float = MOST_BYTES) -> Model | None:
+def reference_of(model: Model, most_bytes: float = REFERENCE_BYTES) -> Model | None:
     """The same weights on the reference; None where `has_reference` says no."""
-    if not has_reference(model, most_bytes):
-        return None
-    return replace(model, engine=choice.build(model.spec, model.weights, NUMPY).engine, way=NUMPY)
+    return model.on_reference() if has_reference(model.spec, model.way, most_bytes) else None
 
 
 def compared(model: Model, reference: Model, asked: Asked, decision: Decision) -> Compared:

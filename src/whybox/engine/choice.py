@@ -1,6 +1,6 @@
 """Which engine runs a model, and how: chosen once, from what is asked for and what is installed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Literal
 
@@ -41,6 +41,8 @@ class Way:
 
 
 NUMPY = Way("numpy")
+REFERENCE_BYTES = 2 << 30
+"""Of weights in float32: beyond, the reference is too slow to be asked along the way."""
 HELD_SHARE = 0.5
 """Weights are held when they take no more than this share of the memory that is left: a run needs the rest."""
 
@@ -58,6 +60,11 @@ def resolve(engine: str) -> Literal["numpy", "torch"]:
             raise UsageError("engine 'torch' needs torch, which is not installed", "pip install 'whybox[torch]'")
         case _:
             raise UsageError(f"engine {engine!r} is not available", "available: auto, numpy, torch")
+
+
+def has_reference(spec: Spec, way: Way, most_bytes: float = REFERENCE_BYTES) -> bool:
+    """Whether weights run otherwise than the reference runs them, and are small enough for it."""
+    return replace(way, engine=resolve(way.engine)) != NUMPY and weights_bytes(spec, 32) <= most_bytes
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from whybox.errors import CaseError, PromptError, SiteError
 from whybox.items.case import Case
 from whybox.items.instance import CaseInstance
-from whybox.jobs.look_diagnoses import said
+from whybox.jobs.look_diagnoses import not_said, said
 from whybox.jobs.look_document import Found, Told, document
 from whybox.jobs.look_payload import HeadAt, opened, payload
 from whybox.measure import dilution
-from whybox.measure.diagnosis import Subject, diagnose
+from whybox.measure.diagnosis import diagnose
 from whybox.measure.heads import heads_of
 from whybox.measure.looking import Looked, look_at
 from whybox.measure.probe import probe
+from whybox.measure.subject import of_run
 from whybox.model import Model
 from whybox.report.document import Dilution, DilutionPoint, Lang, LookDocument, LookPayload
 from whybox.report.html import look_page
@@ -82,12 +83,13 @@ def look(
     probed = probe(model, seed=options.seed)
     heads = heads_of(looked, probed)
     wrong = None if case is None else _wrong(model, prompt, case)
-    findings = diagnose(Subject(looked, heads, evidence, wrong))
+    subject = of_run(looked, heads, evidence, wrong)
     found = Found(
         looked=looked,
         probed=probed,
         heads=heads,
-        diagnoses=tuple(said(model, each, options.lang) for each in findings),
+        diagnoses=tuple(said(model.file.digest(), each, options.lang) for each in diagnose(subject)),
+        not_said=tuple(not_said(subject, options.lang)),
         dilution=_dilution(model, prompt, options, tell),
         opened=opened(looked, heads, options.open),
     )

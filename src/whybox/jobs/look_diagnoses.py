@@ -1,16 +1,20 @@
-"""Findings as rows of the document: base rate, likely meaning, test."""
+"""Findings as rows of the document: base rate, likely meaning, test; and what could not be decided, with the reason."""
+
+from collections.abc import Iterator
 
 from whybox.measure.base_rates import Rate, rate
-from whybox.measure.diagnosis import Finding
+from whybox.measure.diagnosis import ELSEWHERE, Finding, unsaid
+from whybox.measure.subject import Subject
 from whybox.measure.thresholds import COMMON
-from whybox.model import Model
 from whybox.report.diagnosis_words import action, meaning, remark
-from whybox.report.document import BaseRate, Diagnosis, Lang, Where
+from whybox.report.document import BaseRate, Diagnosis, Lang, NotSaid, Where
 
 
-def said(model: Model, finding: Finding, lang: Lang) -> Diagnosis:
-    """A finding with its base rate; where that is above 10 %, it only describes, and names no action."""
-    found = rate(finding.code, model.file.digest())
+def said(digest: str, finding: Finding, lang: Lang) -> Diagnosis:
+    """A finding with its base rate for the model file of this digest; where that is above 10 %, it only describes, and
+    names no action.
+    """
+    found = rate(finding.code, digest)
     common = found is not None and found.share > COMMON
     return Diagnosis(
         code=finding.code,
@@ -24,6 +28,14 @@ def said(model: Model, finding: Finding, lang: Lang) -> Diagnosis:
         action_reason=remark("common", lang) if common else None,
         note=_not_own(found, lang),
     )
+
+
+def not_said(subject: Subject, lang: Lang) -> Iterator[NotSaid]:
+    """Codes that this subject cannot decide, then those that take more than one run."""
+    for code, need in unsaid(subject).items():
+        yield NotSaid(code=code, reason=remark(f"needs.{need}", lang))
+    for code in ELSEWHERE:
+        yield NotSaid(code=code, reason=remark(f"elsewhere.{code}", lang))
 
 
 def _not_own(found: Rate | None, lang: Lang) -> str:

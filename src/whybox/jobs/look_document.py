@@ -1,13 +1,11 @@
 """One prompt, looked at, as the machine document of `look`. Nothing is measured here."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from string import ascii_uppercase
 
 import numpy as np
-from jaxtyping import Float
 
-from whybox.jobs.look_views import counted, maps, short
+from whybox.jobs.look_views import counted, judged_mean, letters, maps, over_heads, short
 from whybox.jobs.next import candidates
 from whybox.jobs.provenance import model_info, versions
 from whybox.jobs.tokens import shown_tokens
@@ -17,8 +15,7 @@ from whybox.measure.heads import Heads, decision_budget, value_budget
 from whybox.measure.looking import Looked
 from whybox.measure.probe import Probed
 from whybox.report import document as d
-from whybox.statistics.rows import AttentionRows
-from whybox.text.prompt import Prompt, Segment, SegmentKind
+from whybox.text.prompt import Prompt, Segment
 
 _CAUSAL = "a query sees no token behind it"
 _EARLY = "the text has fewer than 10 tokens"
@@ -44,6 +41,7 @@ class Found:
     probed: Probed | str
     heads: Heads
     diagnoses: tuple[d.Diagnosis, ...]
+    not_said: tuple[d.NotSaid, ...]
     dilution: d.Dilution | str
     opened: tuple[d.Opened, ...]
 
@@ -77,6 +75,7 @@ def document(found: Found, told: Told) -> d.LookDocument:
         probe=None if probed is None else d.Probe(tokens=probed.length, draws=probed.draws, seed=probed.seed),
         probe_reason=found.probed if isinstance(found.probed, str) else None,
         diagnoses=found.diagnoses,
+        not_said=found.not_said,
         dilution=dilution,
         dilution_reason=found.dilution if isinstance(found.dilution, str) else None,
         maps=maps(looked.attention, (labels, labels), True, _windows(looked)),
@@ -94,9 +93,9 @@ def _tokens(prompt: Prompt) -> Iterator[d.PromptToken]:
 
 def _segments(looked: Looked, budget: Budget, by_value: Budget) -> Iterator[d.LookSegment]:
     shares, values = budget.mean(), by_value.mean()
-    letters = _letters(looked.prompt.segments)
-    for number, (segment, letter) in enumerate(zip(looked.prompt.segments, letters, strict=True)):
-        mean = [_judged_mean(rows, rows.shares[..., number]) for rows in looked.attention]
+    marks = letters(looked.prompt.segments)
+    for number, (segment, letter) in enumerate(zip(looked.prompt.segments, marks, strict=True)):
+        mean = [judged_mean(rows, rows.shares[..., number]) for rows in looked.attention]
         lift = budget.mean_lift(segment.name)
         yield d.LookSegment(
             name=segment.name,
@@ -107,7 +106,7 @@ def _segments(looked: Looked, budget: Budget, by_value: Budget) -> Iterator[d.Lo
             end=segment.end,
             share=shares[segment.name],
             share_by_layer=tuple(budget.by_layer(segment.name)),
-            mean_share=_over_heads(mean),
+            mean_share=over_heads(mean),
             mean_share_by_layer=tuple(float(layer.mean()) for layer in mean),
             lift=lift,
             lift_reason=None if lift is not None else _no_lift(segment),
@@ -121,7 +120,7 @@ def _segments(looked: Looked, budget: Budget, by_value: Budget) -> Iterator[d.Lo
 def _learned_sink(looked: Looked) -> d.LookSegment:
     """What learned sinks take, as a segment without tokens, so that shares of a row sum to 1."""
     taken = [row.sink_mass for row in looked.decision]
-    mean = [_judged_mean(rows, rows.sink_mass) for rows in looked.attention]
+    mean = [judged_mean(rows, rows.sink_mass) for rows in looked.attention]
     named = {segment.name for segment in looked.prompt.segments}
     return d.LookSegment(
         name="sink" if "sink" not in named else "learned sink",
@@ -129,9 +128,9 @@ def _learned_sink(looked: Looked) -> d.LookSegment:
         letter="S",
         start=0,
         end=0,
-        share=_over_heads(taken),
+        share=over_heads(taken),
         share_by_layer=tuple(float(layer.mean()) for layer in taken),
-        mean_share=_over_heads(mean),
+        mean_share=over_heads(mean),
         mean_share_by_layer=tuple(float(layer.mean()) for layer in mean),
         lift=None,
         lift_reason="it has no tokens",
@@ -144,19 +143,6 @@ def _no_lift(segment: Segment) -> str:
     if segment.start == segment.end:
         return "it has no tokens"
     return f"every head gives the sink more than {thresholds.SINK} of its attention at the decision"
-
-
-def _letters(segments: Sequence[Segment]) -> Iterator[str]:
-    """T: template and BOS; G: generated text; the others in order."""
-    free = iter(letter for letter in (*ascii_uppercase, *map(str, range(1, 1000))) if letter not in "GTS")
-    for segment in segments:
-        match segment.kind:
-            case SegmentKind.GENERATED:
-                yield "G"
-            case SegmentKind.PART:
-                yield next(free)
-            case _:
-                yield next(free) if segment.name.startswith("not typed") else "T"
 
 
 def _decision(looked: Looked) -> d.Decision:
@@ -239,11 +225,3 @@ def _notes(looked: Looked) -> Iterator[str]:
     yield from map(str, looked.prompt.warnings)
     if len(looked.prompt) > looked.spec.context:
         yield f"{len(looked.prompt)} tokens: beyond the {looked.spec.context} of the trained context"
-
-
-def _judged_mean(rows: AttentionRows, values: Float[np.ndarray, "h q"]) -> Float[np.ndarray, "h"]:
-    return np.asarray(values[:, rows.judged].mean(axis=1))
-
-
-def _over_heads(layers: Sequence[Float[np.ndarray, "_"]]) -> float:
-    return float(np.concatenate(layers).mean())

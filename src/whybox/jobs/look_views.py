@@ -1,7 +1,8 @@
-"""What documents of a run and of brought arrays have alike: small maps, counts of classes, the heads to open."""
+"""What documents of a run and of brought arrays have alike: maps, letters, means, counts of classes, heads to open."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from string import ascii_uppercase
 from typing import SupportsFloat
 
 import numpy as np
@@ -11,6 +12,7 @@ from whybox.measure.classes import CLASSES
 from whybox.report import document as d
 from whybox.statistics.head_table import HeadTable
 from whybox.statistics.rows import AttentionRows
+from whybox.text.prompt import Segment, SegmentKind
 
 # The statistic by which the clearest head of a class is found, in the order in which classes are shown.
 TELLING = {
@@ -92,3 +94,26 @@ def _rows(
 def short(value: SupportsFloat) -> float:
     """Four digits: enough for a picture, a fraction of the bytes."""
     return float(f"{float(value):.4g}")
+
+
+def letters(segments: Sequence[Segment]) -> Iterator[str]:
+    """T: template and BOS; G: generated text; the others in order."""
+    free = iter(letter for letter in (*ascii_uppercase, *map(str, range(1, 1000))) if letter not in "GTS")
+    for segment in segments:
+        match segment.kind:
+            case SegmentKind.GENERATED:
+                yield "G"
+            case SegmentKind.PART:
+                yield next(free)
+            case _:
+                yield next(free) if segment.name.startswith("not typed") else "T"
+
+
+def judged_mean(rows: AttentionRows, values: Float[np.ndarray, "h q"]) -> Float[np.ndarray, "h"]:
+    """Mean over the queries by which a head is judged."""
+    return np.asarray(values[:, rows.judged].mean(axis=1))
+
+
+def over_heads(layers: Sequence[Float[np.ndarray, "_"]]) -> float:
+    """Mean over the heads of all layers."""
+    return float(np.concatenate(layers).mean())

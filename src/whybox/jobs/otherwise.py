@@ -8,18 +8,17 @@ from whybox.cause.parts import roles_of
 from whybox.cause.study import Study
 from whybox.cause.trials import ENOUGH_VARIANTS, failing_variants
 from whybox.compare.switches import (
-    MOST_BYTES,
     MOST_SWITCHES,
     REFERENCE,
     Compared,
     Switch,
     compared,
-    has_reference,
     reference_of,
     repeated,
     switched,
     switches,
 )
+from whybox.engine.choice import REFERENCE_BYTES, has_reference
 from whybox.model import Model
 from whybox.verdict.facts import Try
 from whybox.verdict.reading import as_switch
@@ -48,11 +47,12 @@ class Ways:
 
     @property
     def most_bytes(self) -> float:
-        return math.inf if self.any_size else MOST_BYTES
+        return math.inf if self.any_size else REFERENCE_BYTES
 
     def runs(self, study: Study) -> int:
         """At most so many: every switch here, and one on ten failing variants."""
-        if self.reference is None and not has_reference(study.bench.model, self.most_bytes):
+        model = study.bench.model
+        if self.reference is None and not has_reference(model.spec, model.way, self.most_bytes):
             return 0
         return (1 + _PASSES) * (MOST_SWITCHES + min(len(study.variants), ENOUGH_VARIANTS))
 
@@ -95,4 +95,4 @@ def _longer(study: Study) -> Try | None:
 
 
 def _count(study: Study, answers: int) -> None:
-    study.bench.made += Work(reads=_PASSES * answers, writes=answers)
+    study.bench.count(Work(reads=_PASSES * answers, writes=answers))

@@ -8,6 +8,7 @@ import numpy as np
 
 from whybox.cause.decision import NOT_OWN, Reading
 from whybox.cause.effects import Effect, SegmentEffects, Unknown
+from whybox.cause.floor import asks_reference
 from whybox.cause.spans import Stretch
 from whybox.cause.study import GENERATED, Study
 from whybox.cause.trials import Trial
@@ -300,9 +301,11 @@ def _provenance(study: Study, views: Views, facts: Facts, told: Told) -> d.Prove
 
 def _notes(study: Study, views: Views, facts: Facts, told: Told) -> Iterator[str]:
     """What a reader must know to trust or repeat the numbers."""
+    model = study.bench.model
+    ways = "repeats, batches and cached runs" + (", and the reference engine" if asks_reference(model) else "")
     yield (
-        f"noise floor: five times {study.decided.delta:.2g} nats, the largest change of LD over repeats, no-op edits "
-        "and cached against uncached runs, on the base and on 5 random edits; one engine and batch 1 only"
+        f"noise floor: five times {study.decided.delta:.2g} nats, the largest change of LD over {ways}, on the base "
+        "and on 5 random edits; no-op edits changed nothing"
     )
     if study.failing is not None:
         yield f"{len(study.failing.settings) + 1} of {study.failing.drawn} variants drawn fail like the case"
@@ -324,7 +327,7 @@ def _notes(study: Study, views: Views, facts: Facts, told: Told) -> Iterator[str
     if told.broken_off is not None:
         yield f"the work was ended during “{told.broken_off}”; what follows it was not run"
     yield from (str(warning) for warning in study.path.warnings)
-    yield from study.bench.model.spec.notes
+    yield from model.spec.notes
 
 
 __all__ = ["GENERATED", "Told", "document"]

@@ -3,7 +3,8 @@
     u = (W_U[right] − W_U[wrong]) ⊙ γ ÷ rms(last residual), at one row
     LD = Σ ⟨u, what it wrote⟩ over embedding, heads, MLPs and biases
 
-Coordinates: weights as in the file, nothing folded or centred; norms frozen at this run's scale, a branch's own norm
+Coordinates: weights as in the file, nothing folded or centred (`folded` gives the heads as they are when value biases
+are folded into the output bias, as TransformerLens does); norms frozen at this run's scale, a branch's own norm
 (behind attention or MLP) included in what the branch adds; before a final soft-cap. A LayerNorm's centring is linear,
 and its bias stands among the biases. What was written, not what would happen without it.
 """
@@ -35,7 +36,9 @@ class Roles(Protocol):
 class DirectAttribution:
     """Contributions to LD, in logits. heads: [h] for each layer; mlps: one number for each layer, [e] in a mixture.
 
-    biases: of output projections, of the last norm, of the head. ld: before a final soft-cap.
+    biases: of output projections, of the last norm, of the head. ld: before a final soft-cap. value_biases: what each
+    head wrote of its value bias, on any text alike, which is a part of `heads`; 0 where there is none, and beside a
+    learned sink, where it is no constant.
     """
 
     embedding: float
@@ -43,6 +46,12 @@ class DirectAttribution:
     mlps: tuple[Float[np.ndarray, "_"], ...]
     biases: float
     ld: float
+    value_biases: tuple[Float[np.ndarray, "_"], ...]
+
+    @property
+    def folded(self) -> tuple[Float[np.ndarray, "_"], ...]:
+        """The heads without their value biases."""
+        return tuple(head - bias for head, bias in zip(self.heads, self.value_biases, strict=True))
 
     @property
     def total(self) -> float:
@@ -95,6 +104,7 @@ def direct_attribution(trace: Trace, weights: Roles, right: int, wrong: int, row
         mlps=tuple(scale * layer.mlp() for layer in layers),
         biases=scale * (reading.constant + bias + sum(layer.out_bias() for layer in layers)),
         ld=scale * (float(final @ reading.unembedded) + bias),
+        value_biases=tuple(scale * layer.value_biases() for layer in layers),
     )
 
 
@@ -144,8 +154,19 @@ class _Branch:
 
     def heads(self) -> Float[np.ndarray, "h"]:
         """⟨u, W_O[h] · head_out[h]⟩ for each head."""
-        read = np.einsum("c,chd->hd", self._towards("attn", self._written()), self._weight("out").astype(np.float64))
-        return (read * self._site("head_out")).sum(axis=-1)
+        return (self._reads() * self._site("head_out")).sum(axis=-1)
+
+    def value_biases(self) -> Float[np.ndarray, "h"]:
+        """⟨u, W_O[h] · b_V⟩: the weights of a row sum to 1, so its value bias comes through whole."""
+        attention = self.layer.attention
+        if not attention.bias or attention.sinks:
+            return np.zeros(attention.heads)
+        bias = np.repeat(self._weight("value_bias"), attention.heads // attention.kv_heads, axis=0)
+        return (self._reads() * bias).sum(axis=-1)
+
+    def _reads(self) -> Float[np.ndarray, "h d"]:
+        """What the direction reads of each head's output."""
+        return np.einsum("c,chd->hd", self._towards("attn", self._written()), self._weight("out").astype(np.float64))
 
     def out_bias(self) -> float:
         """Biases of the output projection, and of the norms behind the branches."""

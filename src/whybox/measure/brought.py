@@ -5,7 +5,7 @@ whybox.attention(out.attentions, tokens).heads()
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -15,29 +15,40 @@ from jaxtyping import Bool, Float
 
 from whybox.errors import SiteError, UsageError
 from whybox.measure.anchors import is_pause
+from whybox.measure.arrays import patterns_of
+from whybox.measure.budget import QueryRow
 from whybox.measure.classes import classes_of
+from whybox.measure.heads import Heads, secondary_sinks
 from whybox.measure.looking import map_block
 from whybox.statistics.head_table import HeadTable
 from whybox.statistics.marks import Behind, Keys, Mark, of_text
 from whybox.statistics.rows import AttentionRows, AttentionWish, rows_of
+from whybox.statistics.rows import Segment as Share
+from whybox.text.prompt import Segment, SegmentKind
 
 Direction = Literal["causal", "both", "cross"]
+Role = Literal["system", "evidence", "generated", "template"]
+Named = Mapping[str, range | tuple[range, Role]]
 
-ROW_BOUND = 1e-2  # a row of half-precision weights may miss 1 by this much
 ALONG_THE_TEXT = ("previous", "next", "self", "local", "distance", "induction", "duplicate", "stripe")
+WHOLE, QUERIES, UNNAMED = "tokens", "queries", "unnamed "  # names that are given here
 
 
 @dataclass(frozen=True, eq=False)
 class Brought:
     """One pattern [h q k] per layer; `tokens` name the queries, `keys` the keys (the same but for cross-attention).
 
-    causal: no query has weight on a later key, in any layer; then later keys count as invisible.
+    segments: of the keys; each key is in one. query: the row that decides, None where none was named and queries look
+    both ways.
     """
 
     patterns: tuple[Float[np.ndarray, "_ _ _"], ...]
     tokens: tuple[str, ...]
     keys: tuple[str, ...]
     direction: Direction
+    segments: tuple[Segment, ...]
+    evidence: tuple[str, ...]
+    query: int | None
 
     def __getitem__(self, layer: int) -> Float[np.ndarray, "_ _ _"]:
         if not 0 <= layer < len(self.patterns):
@@ -49,17 +60,35 @@ class Brought:
         return self.direction == "causal"
 
     @property
+    def named(self) -> bool:
+        """Whether parts of the text were named."""
+        return any(segment.name != WHOLE for segment in self.segments)
+
+    @cached_property
     def visible(self) -> Bool[np.ndarray, "_ _"]:
-        """Which keys each query could see."""
-        whole = np.ones((len(self.tokens), len(self.keys)), bool)
+        """Which keys each query could see; none where a row is empty in every head."""
+        seen = np.any([pattern.any(axis=(0, 2)) for pattern in self.patterns], axis=0)
+        whole = np.broadcast_to(seen[:, None], (len(self.tokens), len(self.keys)))
         return np.tril(whole) if self.causal else whole
 
     @cached_property
     def attention(self) -> tuple[AttentionRows, ...]:
         """The record of each layer, as `Trace.attention` has it."""
         places = np.arange(len(self.tokens)), np.arange(len(self.keys))
-        wish = AttentionWish(top=1, block=map_block(max(map(len, places))), marks=self._marks)
+        shares = tuple(Share(segment.name, segment.start, segment.end) for segment in self.segments)
+        wish = AttentionWish(shares, top=1, block=map_block(max(map(len, places))), marks=self._marks)
         return tuple(rows_of(pattern, self.visible, wish, *places) for pattern in self.patterns)
+
+    @property
+    def decision(self) -> tuple[QueryRow, ...]:
+        """The row that decides, layer by layer; the mean of the judged rows where none does."""
+        if self.query is None:
+            judged, places = self.attention[0].judged, np.arange(len(self.keys))
+            rows = [pattern[:, judged].mean(axis=1) for pattern in self.patterns]
+        else:
+            places = np.flatnonzero(self.visible[self.query])
+            rows = [pattern[:, self.query, places] for pattern in self.patterns]
+        return tuple(QueryRow(row, places, np.zeros(len(row), row.dtype)) for row in rows)
 
     @property
     def _marks(self) -> tuple[tuple[str, Mark], ...]:
@@ -89,26 +118,40 @@ class Brought:
         """Classes of each row of the table; the probe's two are not to be had from arrays."""
         return tuple(classes_of(row) for row in self.heads().rows())
 
+    def looked(self) -> Heads:
+        """Table, classes and secondary sinks."""
+        secondary = tuple(found for rows in self.attention for found in secondary_sinks(rows))
+        return Heads(self.heads(), self.classes(), secondary)
+
 
 def attention(
-    arrays: Iterable[object], tokens: Sequence[str], keys: Sequence[str] | None = None, batch: int | None = None
+    arrays: Iterable[object],
+    tokens: Sequence[str],
+    keys: Sequence[str] | None = None,
+    batch: int | None = None,
+    segments: Named | None = None,
+    query: int | None = None,
+    causal: bool | None = None,
 ) -> Brought:
     """Attention weights as models return them: a tuple over layers of (batch, heads, q, k) or (heads, q, k).
 
     tokens: labels of the queries. keys: labels of the keys, for cross-attention. batch: which sequence, where there are
-    several. Raises UsageError for an empty tuple (a kernel that keeps no weights), a batch that is not chosen from,
-    another length, and rows that are no distribution.
+    several. segments: name → range of keys, or (range, role); what none holds counts as template. query: the row that
+    decides (default: the last one, unless queries look both ways). causal: whether no query may see a later key
+    (default: as the weights are). Raises UsageError for what is no attention, and says what it looks like.
     """
-    given = tuple(arrays)
-    if not given:
-        raise UsageError(
-            "the tuple of attentions is empty: the model ran with a kernel that keeps no weights",
-            'load it with attn_implementation="eager" and ask for output_attentions=True',
-        )
-    labels = tuple(tokens if keys is None else keys)
-    shape = (len(tokens), len(labels))
-    patterns = tuple(_pattern(array, layer, shape, batch) for layer, array in enumerate(given))
-    return Brought(patterns, tuple(tokens), labels, _direction(patterns, keys is not None, shape))
+    labels = tokens if keys is None else keys
+    patterns = patterns_of(arrays, tokens, labels, batch)
+    found, told = _direction(patterns, keys is not None, causal), [_told(*named) for named in (segments or {}).items()]
+    return Brought(
+        patterns,
+        tuple(tokens),
+        tuple(labels),
+        found,
+        tuple(_segments(told, len(labels))),
+        tuple(each.name for each in told if each.role == "evidence"),
+        _query(query, len(tokens), found),
+    )
 
 
 def _is_anchor(label: str) -> bool:
@@ -116,44 +159,75 @@ def _is_anchor(label: str) -> bool:
     return re.fullmatch(r"\[[A-Z]+\]|<[^<>\s]+>|Ċ+", label) is not None or is_pause(label.strip("▁Ġ#"))
 
 
-def _direction(patterns: Sequence[Float[np.ndarray, "_ _ _"]], named: bool, shape: tuple[int, int]) -> Direction:
-    if named or shape[0] != shape[1]:
+def _direction(patterns: Sequence[Float[np.ndarray, "_ _ _"]], named: bool, causal: bool | None) -> Direction:
+    if named:
         return "cross"
+    if causal is not None:
+        return "causal" if causal else "both"
     return "causal" if all(not np.triu(pattern, 1).any() for pattern in patterns) else "both"
 
 
-def _pattern(array: object, layer: int, shape: tuple[int, int], batch: int | None) -> Float[np.ndarray, "h q k"]:
-    pattern = _of_batch(_numbers(array, layer), layer, batch)
-    if pattern.ndim != 3 or pattern.shape[1:] != shape:
-        wanted = f"(batch, heads, {shape[0]}, {shape[1]}) or (heads, {shape[0]}, {shape[1]})"
+def _query(query: int | None, count: int, direction: Direction) -> int | None:
+    if query is None:
+        return None if direction == "both" else count - 1
+    if not -count <= query < count:
+        raise UsageError(f"no query {query}: there are {count}", f"query=0 … {count - 1}")
+    return query % count
+
+
+@dataclass(frozen=True)
+class _Told:
+    """A segment as it was named."""
+
+    name: str
+    held: range
+    role: object
+
+
+def _told(name: str, found: object) -> _Told:
+    held, role = found if isinstance(found, tuple) and len(found) == 2 else (found, None)
+    if name == QUERIES or name.startswith(UNNAMED):
+        raise UsageError(f"segment {name!r}: that name is given to what no segment names", "choose another")
+    if not isinstance(held, range):
+        raise UsageError(f"segment {name!r}: expected a range of keys, found {found!r}", "for instance: range(3, 9)")
+    return _Told(name, held, role)
+
+
+def _segments(told: Sequence[_Told], count: int) -> Iterator[Segment]:
+    """Those that were named in the order of the text, and what lies between them."""
+    if not told:
+        yield Segment(WHOLE, SegmentKind.PART, None, 0, count)
+        return
+    end = unnamed = 0
+    for each in sorted(told, key=lambda each: each.held.start):
+        _require_range(each, end, count)
+        if each.held.start > end:
+            yield Segment(f"{UNNAMED}{(unnamed := unnamed + 1)}", SegmentKind.TEMPLATE, None, end, each.held.start)
+        role = "system" if each.role == "system" else "user"
+        yield Segment(each.name, _kind(each.name, each.role), role, each.held.start, each.held.stop)
+        end = each.held.stop
+    if end < count:
+        yield Segment(f"{UNNAMED}{unnamed + 1}", SegmentKind.TEMPLATE, None, end, count)
+
+
+def _require_range(each: _Told, free: int, count: int) -> None:
+    held = each.held
+    if held.step != 1 or not 0 <= held.start < held.stop <= count:
         raise UsageError(
-            f"layer {layer}: expected {wanted}, found {pattern.shape}",
-            "give a label for each token of one sequence, without its padding: array[:, :, :n, :n]",
+            f"segment {each.name!r}: expected keys within 0 … {count - 1}, found {held}",
+            f"a range with at least one key: range(0, {count})",
         )
-    sums = pattern.sum(axis=-1)
-    if not np.isfinite(pattern).all() or pattern.min() < 0 or np.abs(sums - 1).max() > ROW_BOUND:
-        raise UsageError(
-            f"layer {layer}: rows must be non-negative and sum to 1; sums lie in {sums.min():.4g} … {sums.max():.4g}",
-            "give weights after the softmax; weights masked behind it are a fault of the model's code",
-        )
-    pattern.flags.writeable = False
-    return pattern
+    if held.start < free:
+        raise UsageError(f"segment {each.name!r} begins at key {held.start}, which another holds", "name each key once")
 
 
-def _numbers(array: object, layer: int) -> np.ndarray:
-    try:
-        return np.array(np.asarray(array), dtype=np.float32)
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise UsageError(f"layer {layer}: not an array of numbers ({error})", "give NumPy arrays, detached") from None
-
-
-def _of_batch(pattern: np.ndarray, layer: int, batch: int | None) -> np.ndarray:
-    """One sequence [h q k] of (batch, heads, q, k)."""
-    if pattern.ndim != 4:
-        return pattern
-    count = len(pattern)
-    if batch is None and count != 1:
-        raise UsageError(f"layer {layer}: the batch holds {count} sequences", f"choose one: batch=0 … {count - 1}")
-    if not 0 <= (batch or 0) < count:
-        raise UsageError(f"layer {layer}: no sequence {batch}, the batch holds {count}", f"batch=0 … {count - 1}")
-    return np.ascontiguousarray(pattern[batch or 0])
+def _kind(name: str, role: object) -> SegmentKind:
+    match role:
+        case "generated":
+            return SegmentKind.GENERATED
+        case "template":
+            return SegmentKind.TEMPLATE
+        case None | "system" | "evidence":
+            return SegmentKind.PART
+        case _:
+            raise UsageError(f"segment {name!r} has no role {role!r}", "roles: system, evidence, generated, template")

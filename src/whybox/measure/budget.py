@@ -6,7 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float, Int
 
+from whybox.text.prompt import Segment
+
 SINK_LIMIT = 0.3  # a head whose first key gets more than this share of the row is left out of a mean lift
+
+
+@dataclass(frozen=True, eq=False)
+class QueryRow:
+    """One query in one layer: weights on the keys that it sees, their positions, and what a learned sink takes."""
+
+    pattern: Float[np.ndarray, "h k"]
+    places: Int[np.ndarray, "k"]
+    sink_mass: Float[np.ndarray, "h"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +95,16 @@ def budget(
         ),
         lengths=tuple(len(positions) for positions in segments.values()),
         visible=tuple(len(places) for places in key_positions),
+    )
+
+
+def budget_of(rows: Sequence[QueryRow], segments: Sequence[Segment]) -> Budget:
+    """The same by the segments of a prompt."""
+    return budget(
+        [row.pattern for row in rows],
+        {segment.name: range(segment.start, segment.end) for segment in segments},
+        [row.places for row in rows],
+        [row.sink_mass for row in rows],
     )
 
 

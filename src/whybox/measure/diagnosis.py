@@ -1,31 +1,23 @@
 """Patterns that are said by name, each with the numbers that made it so. A likely meaning is not a verdict.
 
-What one run can decide is decided here, of the last query unless said. `ELSEWHERE` are the codes that need more runs.
+What one run can decide is decided here, of the query that decides unless said. `ELSEWHERE` are the codes that need more
+runs.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from whybox.measure import thresholds as t
-from whybox.measure.anchors import anchors
-from whybox.measure.budget import Budget
-from whybox.measure.heads import Heads, decision_budget
 from whybox.measure.looking import Looked
-from whybox.text.prompt import Segment, SegmentKind
+from whybox.measure.subject import HeadAt, Need, Subject, is_content
+from whybox.text.prompt import SegmentKind
 
-HeadAt = tuple[int, int]
 MOST_NAMED = 8  # tokens or heads that a finding singles out
-
-ELSEWHERE: Mapping[str, str] = {
-    "SYS_FADES": "a rule over many turns: the probe `memory`",
-    "UNUSED": "what the answer cites: the probe `evidence`",
-    "ONE_WORD": "two prompts and what is written on: the probe `edit`",
-    "NOT_ATTENTION": "a right and a wrong run side by side: `why`",
-}
+ELSEWHERE = ("SYS_FADES", "UNUSED", "ONE_WORD", "NOT_ATTENTION")
 
 
 @dataclass(frozen=True)
@@ -40,68 +32,33 @@ class Finding:
     segments: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Subject:
-    """What is diagnosed. evidence: names of segments that hold it. wrong: whether the answer is; None: not known."""
-
-    looked: Looked
-    heads: Heads
-    evidence: tuple[str, ...] = ()
-    wrong: bool | None = None
-    budget: Budget = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "budget", decision_budget(self.looked))
-
-    @property
-    def parts(self) -> list[Segment]:
-        """Content of the turns that the user wrote, in order."""
-        return [s for s in self.looked.prompt.segments if _is_content(s) and s.role != "system"]
-
-    @property
-    def documents(self) -> list[Segment]:
-        """All of it but the last part, which asks."""
-        return self.parts[:-1]
-
-    @property
-    def reading(self) -> Bool[np.ndarray, "n"]:
-        """Heads that give the sink at most .3 of this row."""
-        return np.concatenate(self.budget.drained) <= t.SINK
-
-    def lift(self, names: Sequence[str]) -> Float[np.ndarray, "n"]:
-        """Of several segments together, for every head: each by its length."""
-        lengths = [self.budget.lengths[self.budget.names.index(name)] for name in names]
-        lifts = [np.concatenate(self.budget.lift(name)) for name in names]
-        return np.asarray(np.average(lifts, axis=0, weights=lengths))
-
-    def at(self, number: int) -> HeadAt:
-        """Layer and head of a row of the table."""
-        row = self.heads.table
-        return int(row["layer"][number] or 0), int(row["head"][number] or 0)
-
-    def over(self, column: str) -> Float[np.ndarray, "n"]:
-        """A column of the table; what is undefined counts as 0."""
-        return np.array([value or 0.0 for value in self.heads.table[column]])
-
-
 def diagnose(subject: Subject) -> list[Finding]:
     """Every code that fires. A fault of the mask stops the rest: nothing else can be believed then."""
     faults = list(_mask_bug(subject))
     if faults:
         return faults
-    return [found for rule in _RULES for found in rule(subject)]
+    return [found for rule in _RULES if rule.needs <= subject.known for found in rule.found(subject)]
+
+
+def unsaid(subject: Subject) -> dict[str, Need]:
+    """Codes that cannot be said of this subject, each with the first thing that is missing; none can behind a fault of
+    the mask.
+    """
+    if any(_mask_bug(subject)):
+        return dict.fromkeys(CODES[1:], Need.ROWS)
+    lacking = {rule: [need for need in Need if need in rule.needs - subject.known] for rule in _RULES}
+    return {code: missing[0] for rule, missing in lacking.items() if missing for code in rule.codes}
 
 
 def _mask_bug(subject: Subject) -> Iterator[Finding]:
     """Rows that do not sum to 1 over the keys that they may see."""
-    bound = t.ROW_SUM if subject.looked.model.engine.precision in ("fp32", "fp64") else t.ROW_SUM_ROUNDED
     worst = {}
-    for layer, rows in enumerate(subject.looked.attention):
+    for layer, rows in enumerate(subject.attention):
         sums = rows.shares.sum(axis=-1, dtype=np.float64) + rows.sink_mass
         worst[layer] = float(np.abs(sums[:, rows.defined] - 1).max(initial=0))
-    off = {layer: size for layer, size in worst.items() if size > bound}
+    off = {layer: size for layer, size in worst.items() if size > subject.bound}
     if off:
-        yield Finding("MASK_BUG", {"row_sum_off": max(off.values()), "bound": bound}, layers=tuple(off))
+        yield Finding("MASK_BUG", {"row_sum_off": max(off.values()), "bound": subject.bound}, layers=tuple(off))
 
 
 def _one_hot(subject: Subject) -> Iterator[Finding]:
@@ -113,55 +70,51 @@ def _one_hot(subject: Subject) -> Iterator[Finding]:
 
 
 def _system_low(subject: Subject) -> Iterator[Finding]:
-    system = [s for s in subject.looked.prompt.segments if _is_content(s) and s.role == "system"]
-    last = subject.looked.prompt.segments[-1].end - 1
-    sees = np.concatenate(
-        [[any(s.end > row.places[0] for s in system)] * len(row.pattern) for row in subject.looked.decision]
-    )
+    system = [s for s in subject.segments if is_content(s) and s.role == "system"]
+    sees = np.concatenate([[any(s.end > row.places[0] for s in system)] * len(row.pattern) for row in subject.decision])
     reading = subject.reading & sees
-    if not system or not reading.any() or last < 1:
+    if not system or not reading.any() or subject.keys < 2:
         return
     names = tuple(segment.name for segment in system)
     lift = subject.lift(names)[reading]
     below = float((lift < t.SYSTEM_LIFT).mean())
     if below >= t.SYSTEM_HEADS:
-        evidence = {"lift": float(lift.mean()), "heads_below": below, "heads": len(lift)}
+        evidence = {"lift": float(lift.mean()), "heads_part": below, "heads": len(lift)}
         yield Finding("SYS_LOW", evidence, segments=names)
 
 
 def _self_row(subject: Subject) -> Iterator[Finding]:
     """Of any judged query."""
-    own = np.concatenate([rows.own for rows in subject.looked.attention])
-    heads = np.where(subject.looked.attention[0].judged, (own >= t.SELF_ROW).mean(axis=0), 0)
+    own = np.concatenate([rows.own for rows in subject.attention])
+    heads = np.where(subject.attention[0].judged, (own >= t.SELF_ROW).mean(axis=0), 0)
     alone = np.flatnonzero(heads >= t.SELF_ROW_HEADS)
     if alone.size:
         worst = sorted(alone, key=lambda q: -heads[q])[:MOST_NAMED]
-        evidence = {"heads": float(heads[worst[0]]), "self": float(own[:, worst[0]].mean()), "tokens": len(alone)}
+        evidence = {"heads_part": float(heads[worst[0]]), "self": float(own[:, worst[0]].mean()), "tokens": len(alone)}
         yield Finding("SELF_ROW", evidence, tokens=tuple(map(int, worst)))
 
 
 def _flat(subject: Subject) -> Iterator[Finding]:
-    late = subject.over("layer") >= t.EARLY * len(subject.looked.attention)
-    flat = _has(subject, "flat")[late]
-    if flat.mean() > t.FLAT_HEADS:
+    late = subject.over("layer") >= t.EARLY * len(subject.attention)
+    flat = subject.has("flat")[late]
+    if flat.any() and flat.mean() > t.FLAT_HEADS:
         yield Finding(
-            "FLAT", {"heads": float(flat.mean()), "entropy_norm": float(subject.over("entropy_norm")[late].mean())}
+            "FLAT", {"heads_part": float(flat.mean()), "entropy_norm": float(subject.over("entropy_norm")[late].mean())}
         )
 
 
 def _recent(subject: Subject) -> Iterator[Finding]:
     """Of the last four rows, where a text is long enough for 16 tokens to be few."""
-    even = 17 / len(subject.looked.prompt)
-    near = np.concatenate([rows.local[:, -t.RECENT_ROWS :, 1] for rows in subject.looked.attention])
+    even = 17 / subject.keys
+    near = np.concatenate([rows.local[:, -t.RECENT_ROWS :, 1] for rows in subject.attention])
     if even <= t.RECENT / 2 and near.mean() > t.RECENT:
         yield Finding("RECENT", {"local16": float(near.mean()), "even": even})
 
 
 def _stripe(subject: Subject) -> Iterator[Finding]:
-    pauses, prompt = anchors(subject.looked.prompt), subject.looked.prompt
-    content = {place for s in prompt.segments if _is_content(s) for place in range(s.start, s.end)} - pauses
+    content = {p for s in subject.segments if is_content(s) for p in range(s.start, s.end)} - subject.anchors
     keys = [int(key) for key in subject.over("stripe_key")]
-    striped = [n for n in np.flatnonzero(_has(subject, "vertical stripe")) if keys[n] in content]
+    striped = [n for n in np.flatnonzero(subject.has("vertical stripe")) if keys[n] in content]
     if striped:
         key, count = Counter(keys[n] for n in striped).most_common(1)[0]
         heads = tuple(subject.at(int(n)) for n in striped if keys[n] == key)
@@ -170,10 +123,8 @@ def _stripe(subject: Subject) -> Iterator[Finding]:
 
 
 def _anchor(subject: Subject) -> Iterator[Finding]:
-    number = [name for name, _ in subject.looked.attention[0].wish.marks].index("anchor")
-    mass = float(np.concatenate([rows.marked[:, -1, number] for rows in subject.looked.attention]).mean())
-    places = anchors(subject.looked.prompt)
-    tokens = len(places) / len(subject.looked.prompt)
+    mass = float(subject.marked("anchor").mean())
+    places, tokens = subject.anchors, len(subject.anchors) / subject.keys
     if mass > max(t.ANCHOR, t.ANCHOR_OVER_TOKENS * tokens):
         yield Finding("ANCHOR", {"anchor": mass, "anchor_tokens": tokens}, tokens=tuple(sorted(places))[-MOST_NAMED:])
 
@@ -181,12 +132,12 @@ def _anchor(subject: Subject) -> Iterator[Finding]:
 def _sink(subject: Subject) -> Iterator[Finding]:
     sink = subject.over("sink")
     if sink.mean() > t.SINK:
-        yield Finding("SINK", {"sink": float(sink.mean()), "heads": float((sink > t.SINK).mean())}, tokens=(0,))
+        yield Finding("SINK", {"sink": float(sink.mean()), "heads_part": float((sink > t.SINK).mean())}, tokens=(0,))
 
 
 def _short_range(subject: Subject) -> Iterator[Finding]:
-    early = subject.over("layer") < t.EARLY * len(subject.looked.attention)
-    near = early & (_has(subject, "diagonal") | _has(subject, "previous") | _has(subject, "local"))
+    early = subject.over("layer") < t.EARLY * len(subject.attention)
+    near = early & (subject.has("diagonal") | subject.has("previous") | subject.has("local"))
     if near.any():
         heads = tuple(subject.at(int(n)) for n in np.flatnonzero(near)[:MOST_NAMED])
         yield Finding("SHORT_RANGE", {"heads": int(near.sum())}, heads=heads)
@@ -229,11 +180,10 @@ def _documents_compete(subject: Subject) -> Iterator[Finding]:
 
 
 def _copies_example(subject: Subject) -> Iterator[Finding]:
-    copying = np.flatnonzero(_has(subject, "induction"))
+    copying = np.flatnonzero(subject.has("induction"))
     if not copying.size:
         return
-    number = [name for name, _ in subject.looked.attention[0].wish.marks].index("induction_text")
-    mass = np.concatenate([rows.marked[:, -1, number] for rows in subject.looked.attention])[copying]
+    mass = subject.marked("induction_text")[copying]
     if mass.mean() > t.EXAMPLE:
         heads = tuple(subject.at(int(n)) for n in copying)
         yield Finding("COPIES_EXAMPLE", {"mass": float(mass.mean()), "heads": len(heads)}, heads=heads[:MOST_NAMED])
@@ -241,7 +191,7 @@ def _copies_example(subject: Subject) -> Iterator[Finding]:
 
 def _inertia(subject: Subject) -> Iterator[Finding]:
     """Share without the sink, over the heads that read."""
-    names = [s.name for s in subject.looked.prompt.segments if s.kind is SegmentKind.GENERATED and s.end > s.start]
+    names = [s.name for s in subject.segments if s.kind is SegmentKind.GENERATED and s.end > s.start]
     if not names or not subject.reading.any():
         return
     share = np.sum([np.concatenate(subject.budget.per_head(name)) for name in names], axis=0)
@@ -252,12 +202,13 @@ def _inertia(subject: Subject) -> Iterator[Finding]:
 
 def _cancel(subject: Subject) -> Iterator[Finding]:
     """Two heads that look at one key behind the first, and write there in opposite directions."""
+    looked = _run(subject)
     bright: dict[int, list[tuple[HeadAt, float]]] = {}
-    for layer, row in enumerate(subject.looked.decision):
+    for layer, row in enumerate(looked.decision):
         for head, column in np.argwhere((row.pattern >= t.BRIGHT) & (row.places > 0)):
             at = (layer, int(head))
             bright.setdefault(int(row.places[column]), []).append((at, float(row.pattern[head, column])))
-    found = [pair for key, heads in bright.items() for pair in _opposed(subject, key, heads)]
+    found = [pair for key, heads in bright.items() for pair in _opposed(looked, key, heads)]
     if found:
         cosine, key, (first, one), (second, other) = min(found)
         evidence = {"cosine": cosine, "share": one, "other_share": other, "pairs": len(found)}
@@ -267,10 +218,10 @@ def _cancel(subject: Subject) -> Iterator[Finding]:
 _Pair = tuple[float, int, tuple[HeadAt, float], tuple[HeadAt, float]]
 
 
-def _opposed(subject: Subject, key: int, heads: Sequence[tuple[HeadAt, float]]) -> Iterator[_Pair]:
+def _opposed(looked: Looked, key: int, heads: Sequence[tuple[HeadAt, float]]) -> Iterator[_Pair]:
     if len(heads) < 2:
         return
-    writes = np.stack([_write(subject, at, key) for at, _ in heads])
+    writes = np.stack([_write(looked, at, key) for at, _ in heads])
     sizes = np.linalg.norm(writes, axis=1, keepdims=True)
     units = np.divide(writes, sizes, out=np.zeros_like(writes), where=sizes > 0)
     cosines = units @ units.T
@@ -278,21 +229,20 @@ def _opposed(subject: Subject, key: int, heads: Sequence[tuple[HeadAt, float]]) 
         yield float(cosines[a, b]), key, heads[a], heads[b]
 
 
-def _write(subject: Subject, at: HeadAt, key: int) -> Float[np.ndarray, "c"]:
+def _write(looked: Looked, at: HeadAt, key: int) -> Float[np.ndarray, "c"]:
     """value · W_O of one head at one key."""
     layer, head = at
-    row, out = subject.looked.decision[layer], subject.looked.model.weights[f"layers.{layer}.out"]
+    row, out = looked.decision[layer], looked.model.weights[f"layers.{layer}.out"]
     group = head // (out.shape[1] // row.values.shape[1])
     return np.asarray(out[:, head] @ row.values[int(np.searchsorted(row.places, key)), group])
 
 
 def _out_of_window(subject: Subject) -> Iterator[Finding]:
-    segments = [s for s in subject.looked.prompt.segments if s.name in subject.evidence]
-    row = len(subject.looked.prompt) - 1
-    for segment in segments:
+    layers, row = _run(subject).spec.layers, subject.query
+    for segment in (s for s in subject.segments if s.name in subject.evidence):
         windows = {
             layer: spec.attention.window
-            for layer, spec in enumerate(subject.looked.spec.layers)
+            for layer, spec in enumerate(layers)
             if spec.attention.window is not None and segment.end <= row - spec.attention.window + 1
         }
         if windows:
@@ -303,46 +253,49 @@ def _out_of_window(subject: Subject) -> Iterator[Finding]:
 def _template(subject: Subject) -> Iterator[Finding]:
     """Template tokens behind the first key, which is a sink."""
     kinds = (SegmentKind.TEMPLATE, SegmentKind.BOS)
-    places = [p for s in subject.looked.prompt.segments if s.kind in kinds for p in range(max(s.start, 1), s.end)]
-    share = float(
-        np.concatenate(
-            [row.pattern[:, np.isin(row.places, places)].sum(axis=1) for row in subject.looked.decision]
-        ).mean()
-    )
+    places = [p for s in subject.segments if s.kind in kinds for p in range(max(s.start, 1), s.end)]
+    held = [row.pattern[:, np.isin(row.places, places)].sum(axis=1) for row in subject.decision]
+    share = float(np.concatenate(held).mean())
     if share > t.TEMPLATE:
-        names = tuple(s.name for s in subject.looked.prompt.segments if s.kind in kinds)
+        names = tuple(s.name for s in subject.segments if s.kind in kinds)
         yield Finding("PAD_TEMPLATE", {"share": share, "tokens": len(places)}, segments=names)
 
 
-def _has(subject: Subject, name: str) -> Bool[np.ndarray, "n"]:
-    return np.array([name in classes for classes in subject.heads.classes])
+def _run(subject: Subject) -> Looked:
+    assert subject.looked is not None, "asked only where a model ran"
+    return subject.looked
 
 
-def _is_content(segment: Segment) -> bool:
-    return segment.kind is SegmentKind.PART and segment.end > segment.start
+@dataclass(frozen=True)
+class _Rule:
+    """Codes that are found together, and what finding them takes beside the weights."""
+
+    codes: tuple[str, ...]
+    found: Callable[[Subject], Iterator[Finding]]
+    needs: frozenset[Need] = frozenset()
+
+
+def _rule(codes: str, found: Callable[[Subject], Iterator[Finding]], *needs: Need) -> _Rule:
+    return _Rule(tuple(codes.split()), found, frozenset(needs))
 
 
 _RULES = (
-    _one_hot,
-    _evidence,
-    _out_of_window,
-    _system_low,
-    _middle,
-    _documents_compete,
-    _copies_example,
-    _inertia,
-    _cancel,
-    _template,
-    _flat,
-    _recent,
-    _self_row,
-    _stripe,
-    _anchor,
-    _sink,
-    _short_range,
+    _rule("ONE_HOT", _one_hot),
+    _rule("UNSEEN SEEN_WRONG", _evidence, Need.EVIDENCE, Need.DECISION),
+    _rule("OUT_OF_WINDOW", _out_of_window, Need.MODEL),
+    _rule("SYS_LOW", _system_low, Need.PARTS, Need.DECISION),
+    _rule("MIDDLE", _middle, Need.PARTS, Need.DECISION),
+    _rule("DOCS_COMPETE", _documents_compete, Need.PARTS, Need.DECISION),
+    _rule("COPIES_EXAMPLE", _copies_example, Need.PROBE, Need.DECISION),
+    _rule("INERTIA", _inertia, Need.PARTS, Need.DECISION),
+    _rule("CANCEL", _cancel, Need.MODEL),
+    _rule("PAD_TEMPLATE", _template, Need.PARTS, Need.DECISION),
+    _rule("FLAT", _flat),
+    _rule("RECENT", _recent, Need.CAUSAL),
+    _rule("SELF_ROW", _self_row, Need.TEXT),
+    _rule("STRIPE", _stripe, Need.TEXT),
+    _rule("ANCHOR", _anchor, Need.DECISION),
+    _rule("SINK", _sink),
+    _rule("SHORT_RANGE", _short_range, Need.TEXT),
 )
-CODES = (
-    "MASK_BUG", "ONE_HOT", "UNSEEN", "SEEN_WRONG", "OUT_OF_WINDOW", "SYS_LOW", "MIDDLE", "DOCS_COMPETE",
-    "COPIES_EXAMPLE", "INERTIA", "CANCEL", "PAD_TEMPLATE", "FLAT", "RECENT", "SELF_ROW", "STRIPE", "ANCHOR", "SINK",
-    "SHORT_RANGE",
-)  # fmt: skip
+CODES = ("MASK_BUG", *(code for rule in _RULES for code in rule.codes))

@@ -8,7 +8,7 @@ from jaxtyping import Float
 
 from whybox.measure import thresholds
 from whybox.measure.anchors import anchors
-from whybox.measure.budget import Budget, budget
+from whybox.measure.budget import Budget, budget, budget_of
 from whybox.measure.classes import classes_of
 from whybox.measure.looking import DecisionRow, Looked
 from whybox.measure.probe import Probed
@@ -57,12 +57,7 @@ def secondary_sinks(rows: AttentionRows) -> list[tuple[tuple[int, float], ...]]:
 
 def decision_budget(looked: Looked) -> Budget:
     """Shares of the prompt's segments in the row of the last query."""
-    return budget(
-        [row.pattern for row in looked.decision],
-        {segment.name: range(segment.start, segment.end) for segment in looked.prompt.segments},
-        [row.places for row in looked.decision],
-        [row.sink_mass for row in looked.decision],
-    )
+    return budget_of(looked.decision, looked.prompt.segments)
 
 
 def value_budget(looked: Looked) -> Budget:

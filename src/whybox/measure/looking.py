@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from whybox.engine.trace import Trace, Wish
 from whybox.errors import PromptError
 from whybox.measure.anchors import anchors
+from whybox.measure.budget import QueryRow
 from whybox.model import Model
 from whybox.parts.mask import visible
 from whybox.spec import Mlp, Moe, Spec
@@ -26,12 +27,9 @@ SILENT = 1e-6  # of the layer's rms: what stays below at every token is silent
 
 
 @dataclass(frozen=True, eq=False)
-class DecisionRow:
+class DecisionRow(QueryRow):
     """The last query in one layer: weights on the keys that it sees, and the values there."""
 
-    pattern: Float[np.ndarray, "h k"]
-    places: Int[np.ndarray, "k"]
-    sink_mass: Float[np.ndarray, "h"]
     values: Float[np.ndarray, "k g d"]
     sizes: Float[np.ndarray, "h k"]  # ‖value · W_O‖ of each head
 

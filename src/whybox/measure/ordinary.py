@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 from whybox.items.generate import LANGUAGES, CountTokens, Item, Language, generate
 from whybox.items.instance import CaseInstance
-from whybox.measure.diagnosis import CODES, Subject, diagnose, evidence_lift
+from whybox.measure.diagnosis import CODES, diagnose, evidence_lift
 from whybox.measure.heads import heads_of
 from whybox.measure.looking import look_at
 from whybox.measure.probe import Probed
+from whybox.measure.subject import of_run
 from whybox.measure.thresholds import UNSEEN
 from whybox.model import Model
 
@@ -31,26 +32,36 @@ class Count:
     fired: dict[str, int]
 
 
-def count(model: Model, probed: Probed | str, tell: Callable[[int], None], per_language: int = PER_LANGUAGE) -> Count:
-    """Looks at every prompt of the set. tell: prompts done.
+Judge = Callable[[Item], set[str] | None]
+"""An item → the codes that fire on it; None where the model does not answer it."""
 
-    UNSEEN and SEEN_WRONG speak of wrong answers; here they count what the evidence's lift alone would say.
-    """
+
+def count(judge: Judge, count_tokens: CountTokens, tell: Callable[[int], None], per_language: int) -> Count:
+    """Every prompt of the set, judged until there are so many answered ones in each language. tell: prompts done."""
     fired: Counter[str] = Counter()
     tried = done = 0
     for language in LANGUAGES:
         kept = 0
-        for item in pool(language, lambda text: len(model.tokenizer.encode(text))):
+        for item in pool(language, count_tokens):
             if kept == per_language:
                 break
             tried += 1
-            if not answered(model, item):
+            codes = judge(item)
+            if codes is None:
                 continue
             kept += 1
             done += 1
-            fired.update(_codes(model, item, probed))
+            fired.update(codes)
             tell(done)
     return Count(done, tried, {code: fired[code] for code in CODES})
+
+
+def judged_by(model: Model, probed: Probed | str) -> Judge:
+    """A model that looks at what it answers.
+
+    UNSEEN and SEEN_WRONG speak of wrong answers; here they count what the evidence's lift alone would say.
+    """
+    return lambda item: _codes(model, item, probed) if answered(model, item) else None
 
 
 def pool(language: Language, count_tokens: CountTokens) -> Iterator[Item]:
@@ -80,7 +91,7 @@ def answered(model: Model, item: Item) -> bool:
 
 def _codes(model: Model, item: Item, probed: Probed | str) -> set[str]:
     looked = look_at(model, model.prompt(asked(model, item)))
-    subject = Subject(looked, heads_of(looked, probed), item.instance.evidence)
+    subject = of_run(looked, heads_of(looked, probed), item.instance.evidence)
     codes = {found.code for found in diagnose(subject)}
     lift = evidence_lift(subject)
     return codes if lift is None else codes | {"UNSEEN" if lift < UNSEEN else "SEEN_WRONG"}

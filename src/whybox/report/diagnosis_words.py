@@ -1,6 +1,7 @@
 """What a pattern may mean, and the test to make: English and Chinese. None is a verdict."""
 
 from whybox.report.document import Lang
+from whybox.report.numbers import number
 
 MEANINGS: dict[str, tuple[str, str]] = {
     "SYS_LOW": ("The system instruction may be ignored.", "系统指令可能被忽略。"),
@@ -81,10 +82,56 @@ ACTIONS: dict[str, tuple[str, str]] = {
     "ONE_HOT": ("`diff` fp32.", "用 fp32 做 `diff`。"),
 }
 
+# What the numbers of a finding are called.
+EVIDENCE: dict[str, tuple[str, str]] = {
+    "lift": ("lift", "lift"),
+    "heads": ("heads", "头数"),
+    "heads_part": ("part of the heads", "占头的比例"),
+    "layers": ("layers", "层数"),
+    "tokens": ("tokens", "token 数"),
+    "pairs": ("pairs", "对数"),
+    "share": ("share", "占比"),
+    "other_share": ("share of the other", "另一个的占比"),
+    "cosine": ("cosine", "余弦"),
+    "sink": ("mean sink", "sink 均值"),
+    "self": ("on itself", "对自身"),
+    "stripe": ("part of the queries", "占 query 的比例"),
+    "entropy_norm": ("entropy ÷ ln n", "熵 ÷ ln n"),
+    "local16": ("within 16 tokens", "16 个 token 之内"),
+    "even": ("if even", "若均匀"),
+    "anchor": ("on pauses", "对停顿处"),
+    "anchor_tokens": ("their share of the tokens", "其 token 占比"),
+    "most": ("most", "最多"),
+    "next": ("next", "其次"),
+    "first": ("lift of the first", "首个的 lift"),
+    "last": ("lift of the last", "末个的 lift"),
+    "mass": ("behind earlier copies", "对先前副本之后"),
+    "window": ("window", "窗口"),
+    "distance": ("distance", "距离"),
+    "row_sum_off": ("row sum off 1 by", "行和偏离 1"),
+    "bound": ("bound", "界限"),
+}
+COUNTED = ("tokens", "layers", "pairs", "window", "distance", "heads")
+
 REMARKS: dict[str, tuple[str, str]] = {
     "common": ("common, not a sign of trouble", "常见，不代表有问题"),
     "not-own": ("base rate of `{model}`, not of this model", "基准率来自 `{model}`，不是本模型"),
     "no-rate": ("no ordinary prompt was measured for this code", "没有为该代码测量过普通提示"),
+    "needs.rows": ("rows are no attention weights: nothing more can be said", "这些行不是注意力权重：其余无从判断"),
+    "needs.model": ("needs the model: values, windows", "需要模型本身：value 与窗口"),
+    "needs.probe": ("needs the probe of random ids", "需要随机 id 探测"),
+    "needs.text": ("queries and keys are two texts", "query 与 key 来自两段文本"),
+    "needs.causal": ("queries look both ways, or into another text", "query 双向可见，或看向另一段文本"),
+    "needs.decision": ("no query decides, and none was named", "没有起决定作用的 query，也未指定"),
+    "needs.parts": ("needs parts with names", "需要带名称的部分"),
+    "needs.evidence": (
+        "needs a case: the part that holds the evidence, and whether the answer is wrong",
+        "需要用例：哪个部分含证据，以及答案是否错误",
+    ),
+    "elsewhere.SYS_FADES": ("needs many turns: `memory`", "需要多轮对话：`memory`"),
+    "elsewhere.UNUSED": ("needs what the answer cites: `evidence`", "需要答案引用了什么：`evidence`"),
+    "elsewhere.ONE_WORD": ("needs two prompts and what is written on: `edit`", "需要两个提示及其续写：`edit`"),
+    "elsewhere.NOT_ATTENTION": ("needs a right and a wrong run: `why`", "需要一次正确与一次错误的运行：`why`"),
 }
 
 
@@ -96,6 +143,11 @@ def meaning(code: str, lang: Lang) -> str:
 def action(code: str, lang: Lang) -> str:
     """The test to make."""
     return _in(ACTIONS[code], lang)
+
+
+def evidence(name: str, value: float, lang: Lang) -> tuple[str, str]:
+    """A number of a finding: what it is called, and its digits; counts are whole numbers."""
+    return _in(EVIDENCE.get(name, (name, name)), lang), f"{value:,.0f}" if name in COUNTED else number(value)
 
 
 def remark(key: str, lang: Lang, **values: object) -> str:

@@ -19,6 +19,11 @@ WORDS: dict[str, tuple[str, str]] = {
         "The decision reads “{top}” most: {share} of its attention",
         "决定位置看得最多的是“{top}”：占注意力的 {share}",
     ),
+    "segments.mean": (
+        "On average, queries read “{top}” most: {share} of their attention",
+        "平均而言，各 query 看得最多的是“{top}”：占注意力的 {share}",
+    ),
+    "not_said": ("Not decided here: {told}", "此处无法判断：{told}"),
     "column.lift": ("lift", "倍数"),
     "column.value": ("by value", "按值加权"),
     "column.mean": ("mean query", "平均"),

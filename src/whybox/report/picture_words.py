@@ -3,19 +3,20 @@
 PICTURES: dict[str, tuple[str, str]] = {
     "look.title": ("look · {name}", "观察 · {name}"),
     "look.skip": ("To the findings", "跳到发现"),
-    "look.patterns": ("Patterns", "模式"),
+    "look.patterns": ("A pattern, and what it may mean", "一种模式，及其可能的含义"),
+    "look.patterns.none": ("Patterns", "模式"),
     # findings
     "look.head.none": (
         "No pattern here that ordinary prompts do not show as well",
-        "没有发现普通提示之外的模式",
+        "没有发现在普通提示中少见的模式",
     ),
     "look.head.some": (
         "{k} of {n} patterns are rare on ordinary prompts",
         "{n} 个模式中有 {k} 个在普通提示上少见",
     ),
     "look.findings.note": (
-        "A pattern is what the weights look like, not why the model answered so: each line ends in a test, none is a verdict.",
-        "模式只描述权重的样子，不说明模型为何这样回答：每一行都以一个测试结尾，没有一行是结论。",
+        "A pattern is what the weights look like, not why the model answered so: uncommon ones end in a test, none is a verdict.",
+        "模式只描述权重的样子，不说明模型为何这样回答：少见的模式以一个测试结尾，没有一种是结论。",
     ),
     "look.base": (
         "fires on {hits} of {n} ordinary prompts ({share})",
@@ -24,7 +25,8 @@ PICTURES: dict[str, tuple[str, str]] = {
     "look.base.other": ("base rate of {model}, not of this model", "这是 {model} 的基准率，不是本模型的"),
     "look.base.none": ("base rate unknown: {reason}", "基准率未知：{reason}"),
     "look.common": ("common, not a sign of trouble", "常见，不代表有问题"),
-    "look.commons": ("{n} common patterns", "{n} 个常见模式"),
+    "look.commons": ("Common patterns: {n}", "{n} 个常见模式"),
+    "look.unsaid": ("Patterns not decided here: {n}", "{n} 个模式在此无法判断"),
     "look.action": ("Test", "测试"),
     "look.where.layers": ("layers {names}", "层 {names}"),
     "look.where.heads": ("heads {names}", "头 {names}"),
@@ -43,7 +45,7 @@ PICTURES: dict[str, tuple[str, str]] = {
     ),
     # prompt
     "look.prompt": ("The prompt", "提示"),
-    "look.prompt.note": ("{n} tokens in {s} segments.", "{n} 个 token，分为 {s} 个部分。"),
+    "look.prompt.note": ("Tokens: {n}. Segments: {s}.", "{n} 个 token，分为 {s} 个部分。"),
     # model view and one head
     "look.heads": ("Every head", "所有的头"),
     "look.heads.note": (
@@ -112,6 +114,8 @@ PICTURES: dict[str, tuple[str, str]] = {
         "{name} is the most frequent class: {k} of {n} heads",
         "最多的类别是 {name}：{n} 个头中有 {k} 个",
     ),
+    "look.rule.mixed": ("none of these", "不属于以上任何一类"),
+    "look.rule.window-bound": ("visible keys limited by the window", "可见的 key 受窗口限制"),
     "look.classes.rule": ("Rule", "规则"),
     "look.classes.heads": ("Heads", "头数"),
     "look.classes.top": ("Highest scores", "得分最高"),
@@ -133,8 +137,12 @@ PICTURES: dict[str, tuple[str, str]] = {
         "一个 query 的注意力如何分配（取每层各头的均值）。每层的占比之和为 1。",
     ),
     "look.budget.finding": (
-        "At the decision, {top} gets {share} of the attention; lift {lift}",
-        "在决策位置，{top} 获得 {share} 的注意力；lift {lift}",
+        "Of the parts, {top} gets most at the decision: {share} of the attention, lift {lift}",
+        "在决策位置，各部分中 {top} 获得的注意力最多：{share}，lift {lift}",
+    ),
+    "look.budget.finding.mean": (
+        "On average, {top} gets most: {share} of the attention, lift {lift}",
+        "平均而言，{top} 得到的注意力最多：{share}，lift {lift}",
     ),
     "look.budget.decision": ("Decision query", "决策 query"),
     "look.budget.mean": ("Mean of all queries", "所有 query 的均值"),
@@ -181,7 +189,7 @@ PICTURES: dict[str, tuple[str, str]] = {
         "{segment} 的占比从 {short} 个 token 时的 {first} 变为 {long} 个 token 时的 {last}",
     ),
     "look.dilution.x": ("tokens of the prompt, logarithmic", "提示的 token 数（对数）"),
-    "look.dilution.y": ("share of attention", "注意力占比"),
+    "look.dilution.y": ("share of attention, %", "注意力占比（%）"),
     "look.dilution.trained": ("trained context: {n}", "训练上下文：{n}"),
     "look.dilution.beyond": ("beyond the trained context", "超出训练上下文"),
     # provenance

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from whybox.errors import UsageError
+from whybox.report.diagnosis_words import evidence
 from whybox.report.document import Diagnosis, HeadLook, Lang, LookDocument, LookSegment
 from whybox.report.look_words import COLUMNS, say
 from whybox.report.numbers import csv_text, exact, number, percent
@@ -18,7 +19,6 @@ from whybox.report.visible import calm, one_line
 
 MOST_HEADS = 20
 LONGEST = 10_000  # where the curve of a dilution ends
-COUNTS = {"tokens", "layers", "pairs", "window", "distance", "heads"}
 PARTS = {"classes", "secondary_sinks", "decision_segments", "value_segments"}
 
 
@@ -67,18 +67,20 @@ def heads_csv(document: LookDocument) -> str:
     """One line a head: every number that was measured, its classes, its segments at the decision."""
     names = [segment.name for segment in document.segments if segment.kind != "sink"]
     columns = [*_columns(), "classes", *(f"decision {name}" for name in names), *(f"value {name}" for name in names)]
-    return csv_text(columns, [list(_cells(head)) for head in document.heads])
+    return csv_text(columns, [list(_cells(head, len(names))) for head in document.heads])
 
 
 def _columns() -> list[str]:
     return [name for name in HeadLook.model_fields if name not in PARTS and not name.endswith("_reason")]
 
 
-def _cells(head: HeadLook) -> Iterator[str]:
+def _cells(head: HeadLook, segments: int) -> Iterator[str]:
+    """Shares that were not obtained are empty cells."""
     values = dict(head)
     yield from (exact(values[name]) for name in _columns())
     yield " ".join(name.replace(" ", "-") for name in head.classes)
-    yield from map(exact, (*head.decision_segments, *head.value_segments))
+    for shares in (head.decision_segments, head.value_segments):
+        yield from map(exact, shares or (None,) * segments)
 
 
 def chosen(document: LookDocument, shown: Shown) -> list[HeadLook]:
@@ -115,10 +117,13 @@ def _diagnoses(document: LookDocument, console: Console, lang: Lang) -> None:
         heading(console, f"{say('common.title', lang)} ({common[0].action_reason})")
         for each in common:
             _diagnosis(each, console, lang)
+    if document.not_said:
+        told = " · ".join(f"{', '.join(codes)} ({reason})" for reason, codes in document.not_said_by_reason.items())
+        console.print(Text(say("not_said", lang, told=calm(told)), style="dim"))
 
 
 def _diagnosis(each: Diagnosis, console: Console, lang: Lang) -> None:
-    numbers = ", ".join(f"{name} {_counted(name, value)}" for name, value in each.evidence.items())
+    numbers = ", ".join(" ".join(evidence(name, value, lang)) for name, value in each.evidence.items())
     rate = "" if each.base_rate is None else _rate(each, lang)
     line = Text(each.code, style="dim" if each.common else "cyan")
     for part in (_places(each), numbers, rate):
@@ -127,11 +132,6 @@ def _diagnosis(each: Diagnosis, console: Console, lang: Lang) -> None:
     if not each.common:
         test = "" if each.action is None else say("test", lang, action=each.action)
         console.print(Padding(Text(calm(f"{each.meaning} {test}")), (0, 0, 0, 2)))
-
-
-def _counted(name: str, value: float) -> str:
-    """Counts are whole numbers, all else has three digits."""
-    return f"{value:,.0f}" if name in COUNTS and value == int(value) else number(value)
 
 
 def _rate(each: Diagnosis, lang: Lang) -> str:
@@ -149,7 +149,8 @@ def _places(each: Diagnosis) -> str:
 
 def _segments(document: LookDocument, console: Console, lang: Lang) -> None:
     top = max(document.segments, key=lambda segment: segment.share)
-    heading(console, say("segments", lang, top=one_line(top.name), share=percent(top.share)))
+    key = "segments" if document.decision.position is not None else "segments.mean"
+    heading(console, say(key, lang, top=one_line(top.name), share=percent(top.share)))
     table = plain_table(console)
     for name, side in (("", "left"), ("segment", "left"), ("share", "right"), ("lift", "right"), ("value", "right")):
         title = say(f"column.{name}", lang) if name else ""

@@ -66,7 +66,10 @@ def from_messages(
     """
     template = tokenizer.chat_template
     if template is None:
-        raise PromptError("this model has no chat template", "use raw text (--raw, or a plain string)")
+        raise PromptError(
+            "this model has no chat template",
+            "use raw text (--raw, or a plain string); in a case file, `text:` in place of `prompt:`",
+        )
     turns = _turns(messages, join)
     plain, contents, dated = _rendered(tokenizer, template, turns, add_generation_prompt)
     stretches = list(_stretches(tokenizer, plain, turns, contents))

@@ -306,3 +306,13 @@ def test_at_4000_tokens_the_page_is_small_enough_and_stays_responsive(visit: Cal
     place = page.evaluate("look.look.heads.findIndex((h) => h.layer === 20 && h.head === 3)")
     assert page.evaluate(ROW, [place, 3210])[:3211] == pytest.approx((weights / weights.sum()).tolist(), abs=1e-6)
     assert page.faults == []
+
+
+def test_a_part_of_an_arabic_character_stays_behind_it(opened: Any) -> None:
+    """A mark behind letters that run from right to left; no other label is changed."""
+    told = opened.evaluate("""() => {
+        const { map } = window.look;
+        Object.assign(map.axes.rows, { labels: ["ه", "氣"], parts: ["1/2", "1/3"] });
+        return [map.label("rows", 0), map.label("rows", 1)];
+    }""")
+    assert told == ["ه\u200e 1/2", "氣 1/3"]

@@ -66,7 +66,7 @@ def test_a_finding_has_its_numbers_base_rate_and_test_and_a_common_one_only_desc
     )
     assert "lift0.349share0.0472" in text
     assert "fires on 7 of 200 ordinary prompts (3.50 %)" in text
-    assert "2 common patterns · common, not a sign of trouble" in text
+    assert "Common patterns: 2 · common, not a sign of trouble" in text
     assert "Usual softmax drain, not a data fault. heads182 heads 1.0, 2.0" in text
 
 

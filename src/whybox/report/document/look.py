@@ -127,8 +127,10 @@ class HeadLook(Part):
     stripe_key_reason: str | None = None
     score_sd: float | None
     score_sd_reason: str | None = None
-    decision_sink: float
+    decision_sink: float | None
+    decision_sink_reason: str | None = None
     decision_segments: tuple[float, ...]
+    decision_segments_reason: str | None = None
     value_sink: float | None
     value_sink_reason: str | None = None
     value_segments: tuple[float, ...]
@@ -209,10 +211,22 @@ class Diagnosis(Part):
     note: str = ""
 
 
-class Decision(Part):
-    """The last query. by_token: share of each token, mean over all heads; value_by_token: weighted by the values."""
+class NotSaid(Part):
+    """A code that could not be decided here, and what is missing."""
 
-    position: int = Field(ge=0)
+    code: str
+    reason: str
+
+
+class Decision(Part):
+    """The query that decides: the last one of a run. position: null where none does (queries look both ways); what
+    stands for it then is the mean of all queries.
+
+    by_token: share of each token, mean over all heads; value_by_token: weighted by the values.
+    """
+
+    position: int | None = Field(ge=0)
+    position_reason: str | None = None
     next: tuple[Candidate, ...]
     by_token: tuple[float, ...]
     value_by_token: tuple[float, ...]
@@ -294,6 +308,7 @@ class LookDocument(Document):
     probe: Probe | None
     probe_reason: str | None = None
     diagnoses: tuple[Diagnosis, ...]
+    not_said: tuple[NotSaid, ...] = ()
     dilution: Dilution | None
     dilution_reason: str | None = None
     maps: MapView
@@ -301,6 +316,14 @@ class LookDocument(Document):
     notes: tuple[str, ...] = ()
     command: str = ""
     versions: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def not_said_by_reason(self) -> dict[str, list[str]]:
+        """Codes that could not be decided, those with one reason together."""
+        found: dict[str, list[str]] = {}
+        for each in self.not_said:
+            found.setdefault(each.reason, []).append(each.code)
+        return found
 
     @model_validator(mode="after")
     def _fits_together(self) -> "LookDocument":

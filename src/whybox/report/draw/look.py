@@ -209,7 +209,8 @@ def _budget(document: LookDocument, name: str, labels: Labels) -> Scene:
         marks.append(Words(left + 300, y, percent(segment.share), TEXT, light("ink"), "end"))
     height = TOP + high + 60 + 24 * len(drawn) + 24
     title = labels.say("draw.budget", name=name)
-    said = f"{labels.say('look.budget.decision')}: {labels.say('look.budget.y')}"
+    whose = "look.budget.decision" if document.decision.position is not None else "look.budget.mean"
+    said = f"{labels.say(whose)}: {labels.say('look.budget.y')}"
     return _scene(left + wide + EDGE, height, title, said, marks, labels)
 
 

@@ -1,5 +1,6 @@
 """The page of `look`: findings, prompt, every head, classes, budget, table, layers, dilution, provenance."""
 
+from whybox.report.diagnosis_words import evidence
 from whybox.report.document import (
     ClassCount,
     Diagnosis,
@@ -36,6 +37,7 @@ BUNDLE = Bundle(
     table_nodes=600,
 )  # fmt: skip
 MOST_FINDINGS = 12
+TOLD_RULES = ("window-bound", "mixed")  # rules that are words, not symbols
 MOST_NAMED = 8
 MOST_BEST = 5
 MOST_LINED = 64
@@ -62,11 +64,12 @@ def look_page(document: LookDocument, payload: LookPayload, lang: Lang) -> str:
         rare=rare[:MOST_FINDINGS],
         common=[diagnosis for diagnosis in document.diagnoses if diagnosis.common][:MOST_FINDINGS],
         where=lambda where: where_text(where, lang),
+        told=lambda found: [evidence(*each, lang) for each in found.evidence.items()],
         runs=runs,
         unseen_tokens=unseen,
         evidence=document.evidence,
         colours=colour_of(document.segments),
-        classes=_class_rows(document),
+        classes=_class_rows(document, lang),
         classes_finding=_classes_finding(document, lang),
         counts=_counts(document.classes, lang),
         values=values,
@@ -76,10 +79,10 @@ def look_page(document: LookDocument, payload: LookPayload, lang: Lang) -> str:
         key_bars=KEY_BARS,
         listed=listed_segments(document),
         most_lined=MOST_LINED,
-        budgets=[
-            ("decision", budget_figure(document.segments, False)),
-            ("mean", budget_figure(document.segments, True)),
-        ],
+        not_said=document.not_said_by_reason,
+        decided=document.decision.position is not None,
+        labelled=not document.model.digest,
+        budgets=[(which, budget_figure(document.segments, which == "mean")) for which in _budgets(document)],
         budget_finding=_budget_finding(document, lang),
         drawn=drawn_segments(document.segments),
         dilution=dilution_figure(document.dilution) if document.dilution else None,
@@ -121,12 +124,17 @@ def where_text(where: Where, lang: Lang) -> str:
     return " · ".join(said)
 
 
-def _class_rows(document: LookDocument) -> list[ClassRow]:
+def _class_rows(document: LookDocument, lang: Lang) -> list[ClassRow]:
     """Classes that at least one head has, the most frequent first."""
     found = sorted((each for each in document.classes if each.count), key=lambda each: -each.count)
     return [
         ClassRow(
-            each.name, MARKS[each.name], each.rule, each.count, each.count / len(document.heads), _best(document, each)
+            each.name,
+            MARKS[each.name],
+            say(f"look.rule.{each.name}", lang) if each.name in TOLD_RULES else each.rule,
+            each.count,
+            each.count / len(document.heads),
+            _best(document, each),
         )
         for each in found
     ]
@@ -161,6 +169,11 @@ def _counts(classes: tuple[ClassCount, ...], lang: Lang) -> str:
     return ("、" if lang == "zh" else ", ").join(named)
 
 
+def _budgets(document: LookDocument) -> list[str]:
+    """Whose budgets are drawn: of the query that decides, where one does, and of all on average."""
+    return ["mean"] if document.decision.position is None else ["decision", "mean"]
+
+
 def _budget_finding(document: LookDocument, lang: Lang) -> str:
     """The segment with most of the decision query's attention, sink and first token aside where others have any."""
     named = [s for s in document.segments if s.kind == "part"] or list(document.segments)
@@ -168,7 +181,8 @@ def _budget_finding(document: LookDocument, lang: Lang) -> str:
         return ""
     top = max(named, key=lambda segment: segment.share)
     lift = "—" if top.lift is None else number(top.lift)
-    return say("look.budget.finding", lang, top=top.name, share=percent(top.share), lift=lift)
+    key = "look.budget.finding" if document.decision.position is not None else "look.budget.finding.mean"
+    return say(key, lang, top=top.name, share=percent(top.share), lift=lift)
 
 
 def _dilution_finding(document: LookDocument, lang: Lang) -> str:

@@ -74,23 +74,29 @@ def head_values(document: LookDocument, lang: Lang) -> HeadValues:
     names = [name for name in STATISTICS if any(_value(head, name) is not None for head in document.heads)]
     listed = listed_segments(document)
     segments = [document.segments[i].name for i in listed]
+    decided = any(head.decision_segments for head in document.heads)
     valued = any(head.value_segments for head in document.heads)
     columns = [
         Column("head", say("stat.head", lang), "index", True),
         Column("classes", say("stat.classes", lang), "classes", True),
         *(Column(name, say(f"stat.{name}", lang), _kind(name), name in CORE) for name in names),
-        *(Column(f"decision {name}", say("stat.segment", lang, name=name), "share", False) for name in segments),
+        *(Column(f"decision {n}", say("stat.segment", lang, name=n), "share", False) for n in segments if decided),
         *(Column(f"value {n}", say("stat.value_segment", lang, name=n), "share", False) for n in segments if valued),
     ]
-    rows = [_row(head, names, listed, valued) for head in document.heads]
+    rows = [_row(head, names, listed, decided, valued) for head in document.heads]
     return HeadValues(columns, rows)
 
 
-def _row(head: HeadLook, names: list[str], listed: list[int], valued: bool) -> list[Value]:
+def _row(head: HeadLook, names: list[str], listed: list[int], decided: bool, valued: bool) -> list[Value]:
     known = [_value(head, name) for name in names]
-    shares = [head.decision_segments[i] for i in listed]
-    by_value = [head.value_segments[i] if head.value_segments else None for i in listed] if valued else []
+    shares = [_at(head.decision_segments, i) for i in listed] if decided else []
+    by_value = [_at(head.value_segments, i) for i in listed] if valued else []
     return [f"{head.layer}.{head.head}", list(head.classes), *known, *shares, *by_value]
+
+
+def _at(shares: Sequence[float], segment: int) -> float | None:
+    """None for a segment that is no text: a learned sink."""
+    return shares[segment] if segment < len(shares) else None
 
 
 def listed_segments(document: LookDocument) -> list[int]:

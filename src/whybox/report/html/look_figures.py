@@ -88,8 +88,10 @@ def dilution_figure(dilution: Dilution) -> DilutionFigure:
     lengths = [point.tokens for point in dilution.points]
     low, high = math.log10(min(lengths)), math.log10(max(lengths))
     across = Scale(low, high if high > low else low + 1.0, 2.0, 98.0)
-    up = scale_over([point.share for point in dilution.points], 96.0, 6.0)
-    dots = [DilutionDot(across.at(math.log10(p.tokens)), up.at(p.share), p.beyond_training) for p in dilution.points]
+    up = scale_over([100 * point.share for point in dilution.points], 96.0, 6.0)
+    dots = [
+        DilutionDot(across.at(math.log10(p.tokens)), up.at(100 * p.share), p.beyond_training) for p in dilution.points
+    ]
     ticks = [Tick(across.at(math.log10(n)), f"{n:,}") for n in _round_lengths(lengths)]
     seen = low <= math.log10(dilution.trained) <= high
     return DilutionFigure(dots, ticks, up.ticks(4), across.at(math.log10(dilution.trained)) if seen else None)

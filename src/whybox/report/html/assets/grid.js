@@ -93,11 +93,19 @@ export class Grid {
     context.fillRect(x, y, this.cell, this.cell);
     if (!this.side.causal) hatch(context, x, y, this.cell, this.cell);
     context.drawImage(pixels(values, columns, rows, 1), x, y, this.cell, this.cell);
+    if (!this.side.causal) this.outline(context, x, y);
     this.mark(context, place.index, x, y);
     context.globalAlpha = 1;
     if (this.order === null) return;
     const { layer, head } = this.heads[place.index];
     this.write(context, `${layer}.${head}`, x + this.cell / 2, y + this.cell + 7, "center");
+  }
+
+  /** A full map may be pale up to its edge; a causal one is known by its corner. */
+  outline(context, x, y) {
+    context.strokeStyle = colour("line");
+    context.lineWidth = 1;
+    context.strokeRect(x - 0.5, y - 0.5, this.cell + 1, this.cell + 1);
   }
 
   /** Letters of the head's classes, as many as fit. */

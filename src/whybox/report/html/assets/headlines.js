@@ -1,6 +1,6 @@
 /** The head view for short prompts: queries on the left, keys on the right, a line for every weight that can be seen. */
 
-import { colour, roomFor, sized } from "./paint.js";
+import { apart, colour, roomFor, sized } from "./paint.js";
 
 export const MOST_LINED = 64;
 const LINE = 22;
@@ -58,7 +58,7 @@ export class HeadLines {
       const part = this.axes[axis].parts[i];
       context.globalAlpha = strength(i) * (part ? 0.75 : 1);
       context.fillStyle = colour(part ? "quiet" : "ink");
-      context.fillText(part ? `${label} ${part}` : label, x, (i + 0.5) * LINE, this.edges[0] - 12);
+      context.fillText(part ? `${apart(label)} ${part}` : label, x, (i + 0.5) * LINE, this.edges[0] - 12);
     });
     context.globalAlpha = 1;
   }

@@ -4,7 +4,7 @@
  * a few at a time between two frames, so that the page stays usable while a long map fills.
  */
 
-import { colour, copied, hatch, laid, pixels, roomFor, sized } from "./paint.js";
+import { apart, colour, copied, hatch, laid, pixels, roomFor, sized } from "./paint.js";
 import { withoutSink } from "./weights.js";
 
 const MOST_CELLS = 512;
@@ -131,7 +131,7 @@ export class HeadMap {
 
   label(axis, place) {
     const part = this.axes[axis].parts[place];
-    return this.axes[axis].labels[place] + (part ? ` ${part}` : "");
+    return apart(this.axes[axis].labels[place]) + (part ? ` ${part}` : "");
   }
 
   paint() {

@@ -4,7 +4,7 @@ import { startCopy } from "./copy.js";
 import { Grid } from "./grid.js";
 import { HeadLines, MOST_LINED } from "./headlines.js";
 import { HeadMap } from "./headmap.js";
-import { percentText } from "./paint.js";
+import { apart, percentText } from "./paint.js";
 import { RowBars } from "./rowbars.js";
 import { HeadTable, ordered } from "./table.js";
 import { startTheme } from "./theme.js";
@@ -100,7 +100,7 @@ class Look {
       const { labels, parts } = this.look.axes[axis];
       const block = blocks[axis];
       if (block > 1) return `#${i * block}–${Math.min((i + 1) * block, labels.length) - 1}`;
-      return `#${i} “${labels[i]}”${parts[i] ? ` ${parts[i]}` : ""}`;
+      return `#${i} “${apart(labels[i])}”${parts[i] ? ` ${parts[i]}` : ""}`;
     };
     const value = map.weights[map.column];
     const told = Number.isNaN(value) ? this.words["map.masked"] : `${map.source.approximate ? "≈ " : ""}${percentText(value)}`;

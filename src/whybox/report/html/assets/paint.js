@@ -131,3 +131,8 @@ export function laid(context, kept) {
   context.drawImage(kept, 0, 0);
   context.restore();
 }
+
+/** A label whose letters run from right to left keeps to itself: what is written behind it stays behind it. */
+export function apart(label) {
+  return /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(label) ? `${label}\u200e` : label;
+}
