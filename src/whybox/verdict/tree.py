@@ -28,6 +28,7 @@ class Lack(StrEnum):
     NO_EDGE = "no-edge"
     NOT_CONTAINED = "not-contained"
     FOLLOWS = "follows"
+    UNREAD = "unread"
 
 
 class Remark(StrEnum):
@@ -196,12 +197,16 @@ def _leaf(code: str, detail: str | None, change: Try, lacks: tuple[Lack, ...]) -
 
 
 def lacking(change: Try) -> tuple[Lack, ...]:
-    """What an edge or ablation lacks to be named: a flip, silent shams, variants that flip too."""
+    """What an edge, ablation or patch lacks to be named: a flip, silent shams, evidence that the answer then rests on,
+    variants that flip too.
+    """
     lacks: list[Lack] = [] if change.flips else [Lack.NO_FLIP]
     if change.shams is None:
         lacks.append(Lack.NO_SHAMS)
     elif change.shams.p > ALPHA:
         lacks.append(Lack.SHAMS_FLIP if change.shams.flipped else Lack.FEW_SHAMS)
+    if change.unread:
+        lacks.append(Lack.UNREAD)
     return (*lacks, *lacking_variants(change))
 
 
@@ -252,7 +257,8 @@ def _why_not(facts: Facts) -> str | None:
     forced_right = facts.forced is not None and facts.forced[1] > facts.floor
     if forced_right and (near_tie or not facts.own):
         return "path-dependent"
-    tried = (facts.alone, facts.boost, facts.closed, *facts.orders, *facts.cuts, *facts.writers)
+    changed = (*facts.writers, *facts.form_writers, *(pair.change for pair in facts.pairs))
+    tried = (facts.alone, facts.boost, facts.closed, *facts.orders, *facts.cuts, *changed)
     if facts.alone is None or facts.alone.flips or facts.evidence_states is False:
         return None
     if not any(one is not None and one.flips for one in tried):
