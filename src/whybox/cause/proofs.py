@@ -54,12 +54,14 @@ def shams_work(study: Study) -> Work:
     parts = [study.roles.evidence, *((other,) for other in study.roles.others)]
     spans = max(len(other_spans(len(keys), keys, len(prompt))) for keys in (keys_of(prompt, part) for part in parts))
     others = max(min(SHAMS, sum(layer.attention.heads for layer in layers)), len(layers))
-    return (TRIAL * spans | (TRIAL + PATCH) * (others + 1)) + TRIAL * others
+    read_of = TRIAL * (2 * others) + (TRIAL + PATCH) * 2
+    return (TRIAL * spans | read_of) + TRIAL * others
 
 
 def _controls(study: Study, claim: Claim) -> Work:
+    """What a sham needs beside its own runs, the values of another run, is the same for all of them."""
     shams = 0 if claim.shams is None else len(claim.shams(study.decided))
-    return claim.cost * (shams + (claim.control is not None))
+    return TRIAL * shams + claim.cost * 2
 
 
 def hidden_work(study: Study) -> Work:
