@@ -27,6 +27,7 @@ from whybox.testing.planted import Planted
 
 TRAPS = ("hanging", "misled", "leaning", "two_memories", "averse", "bystanders")
 SEVERAL = ("mixed", "beyond", *TRAPS)  # rows in which a single cause would be wrong whatever its name
+FURTHER = ("outvoted", "shared_memory", "usurper", *TRAPS[1:])  # rows for what the others leave open
 OPEN = "not-determined"
 RESAMPLES = 999
 

@@ -61,7 +61,7 @@ def shams_work(study: Study) -> Work:
 def _controls(study: Study, claim: Claim) -> Work:
     """What a sham needs beside its own runs, the values of another run, is the same for all of them."""
     shams = 0 if claim.shams is None else len(claim.shams(study.decided))
-    return TRIAL * shams + claim.cost * 2
+    return TRIAL * shams + claim.cost * (0 if claim.control is None else 2)
 
 
 def hidden_work(study: Study) -> Work:
