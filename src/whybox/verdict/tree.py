@@ -1,7 +1,8 @@
 """The verdict tree. Every branch was run; the tree only reads what came out.
 
-A leaf is named when its undoing change flips the failing prompt itself, its shams do not (p ≤ .05), and the flip holds
-in at least 8 of 10 failing variants (8 or 9 variants in all: one miss; fewer: the sentence speaks of this prompt only).
+A leaf is named when its undoing change flips the failing prompt itself, its shams do not (p ≤ .05), the answer that it
+gives rests on the evidence (where it speaks of that), and the flip holds in at least 8 of 10 failing variants (8 or 9
+variants in all: one miss; fewer: the sentence speaks of this prompt only).
 Anything less is a candidate that says what it lacks.
 """
 
