@@ -12,9 +12,7 @@ from whybox.testing.planted import Planted
 
 FEW = Decoys(heads=2)
 CASES: dict[str, tuple[Planted, set[Kind]]] = {
-    "boosted": (context_rows.not_looking(1), set()),
     "moved": (context_rows.first_biased(1), set()),
-    "suppressed": (context_rows.suppressed(1, FEW), {Kind.SUPPRESSOR, Kind.READER}),
     "outvoted": (context_rows.outvoted(1, FEW, 2, 0.5), {Kind.SUPPRESSOR, Kind.READER}),
     "remembered": (knowledge_rows.shared_memory(1, FEW), {Kind.WRITER}),
     "both": (knowledge_rows.mixed(1, FEW), {Kind.WRITER, Kind.PAIR}),
