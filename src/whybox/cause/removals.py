@@ -25,7 +25,7 @@ def remove(study: Study) -> None:
         claims[Kind.WRITER] = writers.writers(study)
         if claims[Kind.WRITER]:
             study.changed += followed.changed(study)
-        else:
+        elif _in_no_order(study):
             claims[Kind.PAIR] = writers.pairs(study)
 
 
@@ -55,8 +55,7 @@ def _unread(study: Study) -> bool:
 
 def _overruled(study: Study) -> bool:
     """Wrong with the evidence alone, and wrong alike without any context."""
-    stuck = _flips(study, "alone") is False and not _flips(study, "boost")
-    return stuck and _in_no_order(study) and closed_same_wrong(study)
+    return _flips(study, "alone") is False and closed_same_wrong(study)
 
 
 def _in_no_order(study: Study) -> bool:
