@@ -4,7 +4,7 @@ from typing import NoReturn
 
 import pytest
 
-from tests.cause.studies import studied
+from tests.cause.studies import opened, studied
 from tests.testing.reading import near
 from whybox.cause import writers
 from whybox.cause.claims import Kind
@@ -86,8 +86,11 @@ def test_a_set_is_reduced_to_what_it_needs() -> None:
 
     ranked = (Mlp(1), Mlp(2), Head(0, 0), Head(1, 1), Mlp(3), Mlp(4))
     assert [len(group) for group in nested(ranked)] == [1, 2, 3, 4, 6]
-    assert [set(group) for group in small_sets(nested(ranked), leads)] == [wanted]
-    assert list(small_sets(nested(ranked[:3]), leads)) == []
+    study = opened(knowledge_rows.memoriser(1))
+    assert [set(group) for group in small_sets(study, "together", nested(ranked), leads)] == [wanted]
+    assert [(screen.what, screen.runs, screen.value) for screen in study.screens] == [("together", 5, 1.0)]
+    assert list(small_sets(study, "together", nested(ranked[:3]), leads)) == []
+    assert list(small_sets(study, "together", [], leads)) == []
 
 
 def test_shams_are_as_many_of_the_same_kind_and_never_the_claim() -> None:

@@ -79,6 +79,8 @@ def test_a_boost_that_does_not_flip_names_nothing_and_says_what_was_not_run() ->
     found = rule(replace(REFUND, boost=NO_BOOST))
     assert (found.causes[0].code, found.causes[0].detail) == ("not-determined", None)
     assert Remark.READERS_NOT_RUN in found.remarks
+    in_vain = replace(REFUND, boost=replace(BOOST, shams=ShamRun(9, 21)))
+    assert Remark.READERS_NOT_RUN not in rule(in_vain).remarks
     assert Remark.CUT_FLIPS in found.remarks
 
 

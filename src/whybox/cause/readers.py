@@ -73,7 +73,8 @@ def readers(study: Study) -> list[Claim]:
         edits = [_last_rows(_of(values, group), base) for group in groups]
         return [found.ld for found in study.bench.results([read(setting.asked, base, each) for each in edits])]
 
-    return first_that_flips(study, (_claim(study, group) for group in small_sets(nested(ranked), leads)))
+    sets = small_sets(study, "heads that read it patched, one or several", nested(ranked), leads)
+    return first_that_flips(study, (_claim(study, group) for group in sets))
 
 
 def _ranked(study: Study, source: Donor) -> Group:

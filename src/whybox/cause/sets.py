@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from whybox.cause.bench import Work
-from whybox.cause.claims import TRIED, Claim
-from whybox.cause.components import Group
+from whybox.cause.claims import TRIED, Claim, best_of
+from whybox.cause.components import Group, named
 from whybox.cause.minimal import reduced
 from whybox.cause.study import Study
 
@@ -22,10 +22,14 @@ def nested(ranked: Group) -> list[Group]:
     return [ranked[:size] for size in SIZES if size <= len(ranked)]
 
 
-def small_sets(groups: Sequence[Group], leads: Leads) -> Iterator[Group]:
+def small_sets(study: Study, what: str, groups: Sequence[Group], leads: Leads) -> Iterator[Group]:
     """Of these groups those that bring the right answer ahead, each without what it does not need. In their order."""
+    if not groups:
+        return
+    together = leads(groups)
+    study.screens.append(best_of(what, map(named, groups), together))
     found: set[frozenset[object]] = set()
-    for group, lead in zip(groups, leads(groups), strict=True):
+    for group, lead in zip(groups, together, strict=True):
         if lead <= 0 or len(found) == TRIED:
             continue
         small = reduced(group, leads)

@@ -56,7 +56,7 @@ def writers(study: Study) -> list[Claim]:
     if found:
         return found
     groups = [group for group in (*nested(against.ranked), against.jump) if len(group) > 1]
-    sets = small_sets(groups, _leads(study, at)) if groups else ()
+    sets = small_sets(study, "several of them set to zero together", groups, _leads(study, at))
     return first_that_flips(study, (removal(Kind.WRITER, group, model.spec) for group in sets))
 
 

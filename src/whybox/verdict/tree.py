@@ -267,6 +267,12 @@ def _why_not(facts: Facts) -> str | None:
     return None
 
 
+def _readers_left_out(facts: Facts) -> bool:
+    """They are patched where the evidence alone is right, and neither another order nor the boost is."""
+    others = any(change is not None and change.flips for change in (facts.boost, *facts.orders))
+    return facts.alone is not None and facts.alone.flips and facts.readers is None and not others
+
+
 def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
     if facts.forced is not None and facts.forced[1] > facts.floor and facts.own and facts.own_ld < -facts.floor:
         yield Remark.PATH_DEPENDENT
@@ -288,7 +294,7 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
             yield Remark.TOTAL_NOT_NULL
     if any(" set to zero" in leaf.undone_by.what for leaf in named if leaf.undone_by is not None):
         yield Remark.ZERO_ONLY
-    if not named and facts.alone is not None and facts.alone.flips and facts.readers is None:
+    if not named and _readers_left_out(facts):
         yield Remark.READERS_NOT_RUN
     if not named and any(cut.flips for cut in facts.cuts):
         yield Remark.CUT_FLIPS

@@ -104,9 +104,8 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "答案在说出任何结果之前就被 token 上限截断；继续写下去就会有：请提高上限",
     ),
     Remark.READERS_NOT_RUN: (
-        "whether the evidence was looked at but not used is open: no single head whose removal helps was found, and patching of "
-        "reading heads was not run",
-        "证据是否被看到却未被使用尚无定论：没有找到移除后有效的单个头，也没有做读取头的激活替换",
+        "whether the evidence was looked at but not used is open: patching of the heads that read it was not run",
+        "证据是否被看到却未被使用尚无定论：没有做读取头的激活替换",
     ),
     Remark.CUT_FLIPS: ("cutting a competing part turns the answer right", "切断与之竞争的部分使答案正确"),
     Remark.NOT_ON_EVIDENCE: (
