@@ -17,6 +17,7 @@ class VerdictCell:
     seed: int
     per_row: int
     reduced: int
+    further: int
     wrong_causes: int
     undetermined: float
     macro_f1: float

@@ -25,7 +25,9 @@ from whybox.statistics.intervals import Rate, clopper_pearson
 from whybox.testing.drawn import DRAWN, drawn
 from whybox.testing.planted import Planted
 
-SEVERAL = ("mixed", "beyond", "hanging")  # rows in which a single cause would be wrong whatever its name
+TRAPS = ("hanging", "misled", "leaning", "two_memories", "averse", "bystanders")
+SEVERAL = ("mixed", "beyond", *TRAPS)  # rows in which a single cause would be wrong whatever its name
+FURTHER = ("outvoted", "shared_memory", "usurper", *TRAPS[1:])  # rows for what the others leave open
 OPEN = "not-determined"
 RESAMPLES = 999
 

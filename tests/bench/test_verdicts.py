@@ -12,7 +12,7 @@ import pytest
 from bench import verdicts
 from bench.calibration import verdict_cell
 from bench.table import ROOT
-from bench.verdicts import Judged, broken, f1_interval, judged, macro_f1, matrix
+from bench.verdicts import FURTHER, Judged, broken, f1_interval, judged, macro_f1, matrix
 from whybox.testing.drawn import DRAWN, drawn
 from whybox.testing.rows import ROWS
 from whybox.verdict import tree
@@ -29,9 +29,13 @@ def summary(*options: str) -> dict[str, Any]:
     return found
 
 
-def test_three_cases_of_every_row_get_the_cause_that_was_planted_alone() -> None:
-    found = summary("--per-row", str(CELL.reduced))
-    assert found["cases"] == CELL.reduced * len(DRAWN)
+TABLE = [row for row in DRAWN if row not in FURTHER]
+
+
+@pytest.mark.parametrize(("rows", "each"), [(TABLE, CELL.reduced), (list(FURTHER), CELL.further)])
+def test_some_cases_of_every_row_get_the_cause_that_was_planted_alone(rows: list[str], each: int) -> None:
+    found = summary("--per-row", str(each), "--rows", *rows)
+    assert found["cases"] == each * len(rows)
     assert found["not_right"] == []
     assert found["broken"] == []
 
@@ -57,6 +61,12 @@ def test_without_shams_a_wrong_cause_is_named(monkeypatch: pytest.MonkeyPatch) -
     case = judged("hanging", CELL.seed)
     assert case.wrong
     assert list(broken([case], CELL))
+
+
+def test_without_the_evidence_hidden_a_guess_is_called_a_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    sound = tree.lacking
+    monkeypatch.setattr(tree, "lacking", lambda change: tuple(x for x in sound(change) if x is not tree.Lack.UNREAD))
+    assert judged("misled", CELL.seed, "torch").wrong
 
 
 def test_without_the_reference_a_faulty_engine_gets_a_wrong_cause(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.cause.twin import OneByOne
 from tests.engine import random_models
 from tests.engine.fast.pairs import fast
-from whybox.cause.asking import Array, Read, Settings, Write, Written, together
+from whybox.cause.asking import Array, Read, See, Settings, Write, Written, together
 from whybox.cause.bench import Bench, Progress, Work, penalised
 from whybox.engine.edit import Edit, boost, cut, scale, zero
 from whybox.engine.sampling import Decoding
@@ -127,6 +127,26 @@ def test_what_is_asked_for_twice_is_made_once() -> None:
     assert np.array_equal(first, third)
     assert not np.array_equal(first, second)
     assert found.made == Work(reads=2)
+
+
+def test_answers_and_looks_that_several_ask_for_are_made_once() -> None:
+    found = bench()
+    blind = (cut(q=slice(5, None), k=range(3, 5)),)
+    looks = [See(IDS, ("head_out",), lambda trace: trace["head_out", 1], edits, 3) for edits in (blind, blind, ())]
+    first, again, plain, written, same = found.results([*looks, *[answer(Settings(limit=3), edits=blind)] * 2])
+    assert found.made == Work(reads=2, writes=1)
+    assert np.array_equal(first, again)
+    assert np.abs(first - plain).max() > 1e-6
+    assert written[0] == same[0]
+
+
+@EVERY_ENGINE
+def test_a_look_at_the_last_rows_is_one_at_all_rows_with_edits_that_begin_before_them(name: str) -> None:
+    found = bench(name)
+    edits = (cut(q=slice(4, None), k=range(2, 4)), scale("mlp_out", 0.5, 0, q=slice(3, 8)))
+    kept = found.result(See(IDS, ("head_out", "resid_post"), lambda trace: trace["resid_post", 2], edits, 4))
+    whole = found.model.engine.run(IDS, ["resid_post"], edits)["resid_post", 2]
+    assert np.abs(kept - whole[-4:]).max() < 1e-11
 
 
 @EVERY_ENGINE

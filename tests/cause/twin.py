@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from whybox.cause.asking import Read, Refused, Requests, Write, Written
+from whybox.cause.asking import Read, Refused, Request, Requests, See, Write, Written
 from whybox.cause.bench import Bench, Work, penalised
 from whybox.engine.sampling import choose
 from whybox.errors import PromptError, SiteError
@@ -18,10 +18,16 @@ class OneByOne(Bench):
     def _answers(self, requests: Requests) -> list[Any]:
         return [self._made(request) for request in requests]
 
-    def _made(self, request: Read[Any] | Write[Any]) -> Any:
+    def _made(self, request: Request) -> Any:
         try:
             self.model.require_fits(len(request.ids))
-            return self._read_alone(request) if isinstance(request, Read) else self._write_alone(request)
+            match request:
+                case Read():
+                    return self._read_alone(request)
+                case Write():
+                    return self._write_alone(request)
+                case See():
+                    return request.keep(self.see(request.ids, request.wishes, request.edits, request.last))
         except (PromptError, SiteError) as error:
             return Refused(error)
 

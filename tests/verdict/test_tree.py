@@ -79,6 +79,8 @@ def test_a_boost_that_does_not_flip_names_nothing_and_says_what_was_not_run() ->
     found = rule(replace(REFUND, boost=NO_BOOST))
     assert (found.causes[0].code, found.causes[0].detail) == ("not-determined", None)
     assert Remark.READERS_NOT_RUN in found.remarks
+    in_vain = replace(REFUND, boost=replace(BOOST, shams=ShamRun(9, 21)))
+    assert Remark.READERS_NOT_RUN not in rule(in_vain).remarks
     assert Remark.CUT_FLIPS in found.remarks
 
 
@@ -288,3 +290,26 @@ def test_the_writer_of_the_form_needs_its_shams() -> None:
     silent = replace(REFUND, legal=False, own=False, boost=NO_BOOST, alone=STUCK, form_writers=(writer,))
     assert verdict(silent) == ("format", None)
     assert verdict(replace(silent, form_writers=(replace(writer, shams=ShamRun(5, 39)),)))[0] == "not-determined"
+
+
+def test_a_change_that_needs_no_evidence_shows_nothing_about_the_evidence() -> None:
+    head = Try("head 20.3 set to zero", True, (), frozenset({"head 20.3"}), 9.0, 3.0, 3.0, shams=ShamRun(0, 39))
+    for facts in (
+        replace(REFUND, boost=NO_BOOST, suppressors=(replace(head, unread=True),)),
+        replace(REFUND, boost=NO_BOOST, readers=(replace(head, unread=True),)),
+        replace(REFUND, alone=STUCK, boost=NO_BOOST, closed_same_wrong=True, writers=(replace(WRITER, unread=True),)),
+    ):
+        found = rule(facts)
+        assert (found.causes[0].code, found.causes[0].detail) == ("not-determined", None)
+        assert lacks(found) == {Lack.UNREAD}
+    rests = replace(REFUND, boost=NO_BOOST, suppressors=(replace(head, unread=False),))
+    assert verdict(rests) == ("context-use", "looked-at-not-used")
+
+
+def test_beyond_the_model_is_not_said_where_a_form_or_a_pair_flips() -> None:
+    stuck = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), closed_same_wrong=True, forced=None)
+    noisy = replace(WRITER, shams=ShamRun(9, 29))
+    assert verdict(stuck) == ("not-determined", "beyond-the-model")
+    pair = Pair(("order", "knowledge"), noisy)
+    assert verdict(replace(stuck, pairs=(pair,))) == ("not-determined", None)
+    assert verdict(replace(stuck, legal=False, own=False, form_writers=(noisy,))) == ("not-determined", None)

@@ -72,3 +72,17 @@ def test_every_lack_and_remark_has_words_in_both_languages() -> None:
     assert set(words.LACKS) == set(Lack)
     assert set(words.REMARKS) == set(Remark)
     assert all(en and zh for en, zh in [*words.LACKS.values(), *words.REMARKS.values(), *words.WORDS.values()])
+
+
+def test_what_was_controlled_is_said() -> None:
+    writer = Try("MLP 7 set to zero", True, touches=frozenset({"MLP 7"}), own=3.0, shams=ShamRun(0, 29), unread=False)
+    overruled = replace(
+        REFUND, alone=STUCK, boost=NO_BOOST, closed_same_wrong=True, writers=(writer,), follows_change=False
+    )
+    said = words.because(rule(overruled), overruled, "en")
+    assert "With another value in the evidence the answer does not move to it." in said
+    assert "0 of 29 shams do (p = .033); with the evidence hidden it does not" in said
+    guess = replace(overruled, writers=(replace(writer, unread=True),))
+    assert "so the answer does not rest on it" in words.because(rule(guess), guess, "en")
+    read = replace(REFUND, boost=NO_BOOST, readers=(writer,), total_in_null=True)
+    assert "does not move the metric beyond its null" in words.because(rule(read), read, "en")

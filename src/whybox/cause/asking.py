@@ -1,7 +1,7 @@
-"""What an experiment asks for: passes that are read, and answers that are written.
+"""What an experiment asks for: passes that are read, answers that are written, and runs that are looked into.
 
-An experiment is a coroutine that awaits a Read or a Write and goes on with what was found. It never knows beside which
-others its runs are made, so the bench makes those of many experiments at once:
+An experiment is a coroutine that awaits a Read, a Write or a See and goes on with what was found. It never knows
+beside which others its runs are made, so the bench makes those of many experiments at once:
 
     found = await Read(ids, of_logits, edits)
     first, second = await together([one_experiment(), another()])
@@ -15,6 +15,7 @@ import numpy as np
 
 from whybox.engine.edit import Edit
 from whybox.engine.sampling import GREEDY, Decoding
+from whybox.engine.trace import Trace, Wish
 from whybox.errors import WhyboxError
 
 Array = np.ndarray
@@ -84,7 +85,21 @@ class Write(Generic[T]):
         return (yield from _one(self))
 
 
-Request = Read[Any] | Write[Any]
+@dataclass(frozen=True)
+class See(Generic[T]):
+    """A run under edits that keeps sites at its last rows. keep: what is wanted of its trace."""
+
+    ids: Ids
+    wishes: tuple[Wish, ...]
+    keep: Callable[[Trace], T]
+    edits: tuple[Edit, ...] = ()
+    last: int = 1
+
+    def __await__(self) -> Generator["Requests", "Results", T]:
+        return (yield from _one(self))
+
+
+Request = Read[Any] | Write[Any] | See[Any]
 Requests = Sequence[Request]
 Results = Sequence[Any]
 

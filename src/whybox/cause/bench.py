@@ -5,19 +5,21 @@ one batch of drafts. The engine makes them in its fastest way. A run that is ask
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from whybox.cause.asking import Array, Experiment, Ids, Read, Refused, Requests, Write, Written, together
+from whybox.cause.asking import Array, Experiment, Ids, Read, Refused, Requests, See, Write, Written, together
+from whybox.engine.edit import Edit, portion
 from whybox.engine.sampling import choose
 from whybox.engine.trace import Change, Draft, Trace, Wish
 from whybox.errors import PromptError, SiteError
 from whybox.model import Model
 
 T = TypeVar("T")
+R = TypeVar("R", Read[Any], Write[Any], See[Any])
 _KEPT_BASES = 2
 _FEW = 3  # a base run costs two passes
 _KEPT_LOGITS = 2**29  # bytes of logits that answers may hold until they are read
@@ -57,6 +59,13 @@ class Work:
     def __add__(self, other: "Work") -> "Work":
         return Work(self.reads + other.reads, self.writes + other.writes)
 
+    def __mul__(self, times: int) -> "Work":
+        return Work(self.reads * times, self.writes * times)
+
+    def __or__(self, other: "Work") -> "Work":
+        """Enough for either."""
+        return Work(max(self.reads, other.reads), max(self.writes, other.writes))
+
 
 _READ, _WRITE = Work(reads=1), Work(writes=1)
 
@@ -90,14 +99,17 @@ class Bench:
         """What each of many experiments finds, in their order; their runs are made together."""
         return self.result(together(experiments))
 
-    def see(self, ids: Ids, wishes: Iterable[Wish], last: int | None = None) -> Trace:
-        """A trace of the last rows (all of them by default), with sites kept."""
+    def see(self, ids: Ids, wishes: Iterable[Wish], edits: Sequence[Edit] = (), last: int | None = None) -> Trace:
+        """A trace of the last rows (all of them by default), with sites kept; the edits hold at all rows."""
         self.model.require_fits(len(ids))
-        engine, before = self.model.engine, () if last is None else ids[: len(ids) - last]
+        engine, whole = self.model.engine, range(len(ids))
+        first = 0 if last is None else len(ids) - last
         cache = engine.fresh_cache(len(ids))
-        if before:
-            cache = engine.run(before, (), (), cache, tail=1).cache
-        trace = engine.run(ids[len(before) :], wishes, (), cache, tail=1)
+        if first:
+            before = [portion(edit, whole, whole[:first], engine.spec) for edit in edits]
+            cache = engine.run(ids[:first], (), before, cache, tail=1).cache
+        behind = [portion(edit, whole, whole[first:], engine.spec) for edit in edits]
+        trace = engine.run(ids[first:], wishes, behind, cache, tail=1)
         self.count(_READ)
         return trace
 
@@ -106,21 +118,44 @@ class Bench:
         found: dict[int, Any] = {}
         reads: dict[int, Read[Any]] = {}
         writes: dict[int, Write[Any]] = {}
+        sights: dict[int, See[Any]] = {}
         for index, request in enumerate(requests):
             try:
                 self.model.require_fits(len(request.ids))
             except PromptError as error:
                 found[index] = Refused(error)
                 continue
-            if isinstance(request, Read):
-                reads[index] = request
-            else:
-                writes[index] = request
+            match request:
+                case Read():
+                    reads[index] = request
+                case Write():
+                    writes[index] = request
+                case See():
+                    sights[index] = request
         for lot in self._lots(reads):
             found.update(self._read(lot))
-        for portion in self._portions(writes):
-            found.update(self._written(portion))
+        found.update(self._each_once(writes))
+        found.update(self._seen(sights))
         return [found[index] for index in range(len(requests))]
+
+    def _each_once(self, writes: dict[int, Write[Any]]) -> Iterator[tuple[int, Any]]:
+        """Answers, written once for all that ask for the same."""
+        alike = {same[0]: same for same in distinct(writes, lambda write: (write.ids, write.settings))}
+        firsts = {first: _for_all([writes[index] for index in same]) for first, same in alike.items()}
+        for some in self._portions(firsts):
+            for first, kept in self._written(some).items():
+                each = [kept] * len(alike[first]) if isinstance(kept, Refused) else kept
+                yield from zip(alike[first], each, strict=True)
+
+    def _seen(self, sights: dict[int, See[Any]]) -> Iterator[tuple[int, Any]]:
+        for same in distinct(sights, lambda see: (see.ids, see.wishes, see.last)):
+            asked = sights[same[0]]
+            try:
+                trace = self.see(asked.ids, asked.wishes, asked.edits, asked.last)
+            except SiteError as error:
+                yield from ((index, Refused(error)) for index in same)
+            else:
+                yield from ((index, sights[index].keep(trace)) for index in same)
 
     def _lots(self, reads: dict[int, Read[Any]]) -> Iterable[dict[int, Read[Any]]]:
         """Reads that can depart from one base run: as many rows, and the same reserve where RoPE depends on it."""
@@ -134,7 +169,7 @@ class Bench:
         return max(read.length - len(read.ids), 0) if self.model.spec.length_dependent else 0
 
     def _read(self, lot: dict[int, Read[Any]]) -> Iterator[tuple[int, Any]]:
-        alike = distinct(lot)
+        alike = distinct(lot, lambda read: (read.ids, read.length))
         runs = {same[0]: lot[same[0]] for same in alike}
         sharers = {same[0]: same for same in alike}
         for first, logits in self._logits(runs, self._base(list(runs.values()))):
@@ -267,17 +302,22 @@ def penalised(logits: Array, seen: Sequence[int], penalty: float) -> Array:
     return changed
 
 
-def distinct(reads: dict[int, Read[Any]]) -> list[list[int]]:
-    """Indices of reads, those of one and the same run together."""
-    found: dict[tuple[Ids, int], list[list[int]]] = {}
-    for index, read in reads.items():
-        runs = found.setdefault((read.ids, read.length), [])
-        same = next((run for run in runs if reads[run[0]].edits == read.edits), None)
+def distinct(runs: Mapping[int, R], place: Callable[[R], Hashable]) -> list[list[int]]:
+    """Indices of runs, those of one and the same together: at the same place, under the same edits."""
+    found: dict[Hashable, list[list[int]]] = {}
+    for index, run in runs.items():
+        lots = found.setdefault(place(run), [])
+        same = next((lot for lot in lots if runs[lot[0]].edits == run.edits), None)
         if same is None:
-            runs.append([index])
+            lots.append([index])
         else:
             same.append(index)
-    return [run for runs in found.values() for run in runs]
+    return [lot for lots in found.values() for lot in lots]
+
+
+def _for_all(writes: Sequence[Write[Any]]) -> Write[list[Any]]:
+    """One answer of which each keeps what it wants."""
+    return replace(writes[0], keep=lambda written, logits: [write.keep(written, logits) for write in writes])
 
 
 def _halves(runs: dict[int, T]) -> Iterator[dict[int, T]]:

@@ -53,6 +53,11 @@ def minimal(parts: Sequence[Part], margins: Margins[Part]) -> Minimal[Part]:
     return Minimal(best, known.of([best])[0], others, len(known.found))
 
 
+def reduced(parts: Sequence[Part], margins: Margins[Part]) -> tuple[Part, ...]:
+    """Parts of a set that flips dropped one by one, the one that matters least first, while the flip holds."""
+    return _Known(margins).reduced(tuple(parts))
+
+
 class _Known(Generic[Part]):
     """Margins of sets, each asked for once."""
 

@@ -1,50 +1,74 @@
-"""What a verdict would rest on: the first trial of each kind that flips, with how it is repeated and its shams."""
+"""What a verdict would rest on: the first trial of each kind that flips, with how it is repeated and its controls."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from whybox.cause import trials
+from whybox.cause import hidden, trials
+from whybox.cause.bench import Work
+from whybox.cause.claims import TRIAL, Claim, Kind
+from whybox.cause.readers import PATCH
+from whybox.cause.spans import SHAMS, keys_of, other_spans
 from whybox.cause.study import Study
-from whybox.cause.trials import Maker, ShamMakers
+from whybox.cause.trials import ENOUGH_VARIANTS, MOST_VARIANTS
+
+REMOVALS = "removals"  # the stage after which it is known what is to be proved
+_FOUR = TRIAL * 3 + PATCH  # a prefix or a form, greedy, and order and edge, or suppressor and reader
 
 
-@dataclass(frozen=True)
-class Proof:
-    """A trial that a verdict would rest on, with how it is repeated and, where there are any, its shams."""
-
-    name: str
-    make: Maker
-    shams: ShamMakers | None
-
-
-def proofs(study: Study) -> Iterator[Proof]:
+def proofs(study: Study) -> Iterator[Claim]:
     """What needs variants and shams: the first of each kind that flips."""
     flips = {name for name, trial in study.trials.items() if trial.flips}
     if "contract" in flips:
-        yield Proof("contract", trials.behind_prefix(study.asked.case.contract_prefix or ""), None)
+        yield Claim(Kind.PROMPT, "contract", trials.behind_prefix(study.asked.case.contract_prefix or ""))
     if "greedy" in flips:
-        yield Proof("greedy", trials.greedily, None)
+        yield Claim(Kind.PROMPT, "greedy", trials.greedily)
     for order in [order for order in study.orders if order in flips][:1]:
-        yield Proof(order, trials.moved(order.removeprefix("order ").split()), None)
+        yield Claim(Kind.PROMPT, order, trials.moved(order.removeprefix("order ").split()))
     yield from _edge_proof(study, flips)
-    for name in study.suppressors:
-        layer, head = map(int, name.removeprefix("head ").split("."))
-        heads = [described.attention.heads for described in study.bench.model.spec.layers]
-        yield Proof(name, trials.removed("head_out", layer, head), trials.other_heads(layer, head, heads))
-    for name in study.writers:
-        layer = int(name.removeprefix("MLP "))
-        yield Proof(name, trials.removed("mlp_out", layer), trials.other_layers(layer))
-    for name in study.pairs:
-        order, _, last = name.removeprefix("order ").partition(" + MLP ")
-        names, layer = order.split(), int(last)
-        yield Proof(name, trials.moved_and_removed(names, layer), trials.other_writers(names, layer))
+    for found in study.claims.values():
+        yield from found
 
 
-def _edge_proof(study: Study, flips: set[str]) -> Iterator[Proof]:
+def _edge_proof(study: Study, flips: set[str]) -> Iterator[Claim]:
     """The boost where it flips; else, where another order is right too, the first cut that flips."""
     if "boost" in flips:
-        yield Proof("boost", trials.boost_evidence, trials.other_spans_of("boost", study.roles.evidence))
+        shams = trials.other_spans_of("boost", study.roles.evidence)
+        yield Claim(Kind.PROMPT, "boost", trials.boost_evidence, shams)
     elif any(order in flips for order in study.orders):
         for cut in [cut for cut in study.cuts if cut in flips][:1]:
             part = cut.removeprefix("cut ")
-            yield Proof(cut, trials.cut_part(part), trials.other_spans_of("cut", (part,)))
+            yield Claim(Kind.PROMPT, cut, trials.cut_part(part), trials.other_spans_of("cut", (part,)))
+
+
+def variants_work(study: Study) -> Work:
+    """Runs at most: variants are drawn until ten fail alike, and every proof is repeated on those."""
+    drawn = min(len(study.variants), MOST_VARIANTS)
+    each = sum((claim.cost for claim in proofs(study)), Work()) if REMOVALS in study.done else _FOUR
+    return Work(drawn, drawn) + each * min(drawn, ENOUGH_VARIANTS - 1)
+
+
+def shams_work(study: Study) -> Work:
+    """Runs at most: shams and control of every proof."""
+    if REMOVALS in study.done:
+        return sum((_controls(study, claim) for claim in proofs(study)), Work())
+    layers, prompt = study.bench.model.spec.layers, study.asked.prompt
+    parts = [study.roles.evidence, *((other,) for other in study.roles.others)]
+    spans = max(len(other_spans(len(keys), keys, len(prompt))) for keys in (keys_of(prompt, part) for part in parts))
+    others = max(min(SHAMS, sum(layer.attention.heads for layer in layers)), len(layers))
+    read_of = TRIAL * (2 * others) + (TRIAL + PATCH) * 2
+    return (TRIAL * spans | read_of) + TRIAL * others
+
+
+def _controls(study: Study, claim: Claim) -> Work:
+    """What a sham needs beside its own runs, the values of another run, is the same for all of them."""
+    shams = 0 if claim.shams is None else len(claim.shams(study.decided))
+    return TRIAL * shams + claim.cost * (0 if claim.control is None else 2)
+
+
+def hidden_work(study: Study) -> Work:
+    """Runs at most: the evidence hidden, and what is hidden beside it."""
+    return hidden.WORK if REMOVALS not in study.done or reads_evidence(study) else Work()
+
+
+def reads_evidence(study: Study) -> bool:
+    """Whether something that was found speaks of evidence that was read."""
+    return any(study.claims.get(kind) for kind in (Kind.SUPPRESSOR, Kind.READER))

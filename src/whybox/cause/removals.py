@@ -1,76 +1,79 @@
-"""Heads and MLPs whose removal may undo a wrong answer: the strongest are tried until one flips."""
+"""Heads and MLPs that may undo a wrong answer: each kind is searched only where the tree can come to it."""
 
-from collections.abc import Sequence
-
-from whybox.cause import trials
+from whybox.cause import followed, form_writers, readers, writers
 from whybox.cause.answers import read
-from whybox.cause.decision import decision_after
+from whybox.cause.bench import Work
+from whybox.cause.claims import TRIAL, TRIED, Claim, Kind, best_of
+from whybox.cause.components import Group, all_heads
+from whybox.cause.parts import other_orders
+from whybox.cause.removed import placed, removal, taken
+from whybox.cause.sets import first_that_flips, strongest
 from whybox.cause.study import Study, closed_same_wrong
-from whybox.cause.trials import Maker
 
-TRIED = 3  # of those that bring the right answer ahead
+EDGES = "attention edges"  # the stage after which it is known what is searched
 
 
 def remove(study: Study) -> None:
-    """Writers, suppressors and pairs, each searched only where the tree can come to it."""
-    if "alone" not in study.trials or any(study.trials[name].flips for name in (*study.orders, "boost")):
-        return
-    if study.trials["alone"].flips:
-        _suppressors(study)
-    elif closed_same_wrong(study):
-        _writers(study)
-        if not study.writers:
-            _pairs(study)
+    """Writers of a form; suppressors and readers, or writers and pairs."""
+    claims = study.claims
+    if _forms(study):
+        claims[Kind.FORM] = form_writers.form_writers(study)
+    if _unread(study):
+        claims[Kind.SUPPRESSOR] = _suppressors(study)
+        claims[Kind.READER] = readers.readers(study)
+    elif _overruled(study):
+        claims[Kind.WRITER] = writers.writers(study)
+        if claims[Kind.WRITER]:
+            study.changed += followed.changed(study)
+        elif _in_no_order(study):
+            claims[Kind.PAIR] = writers.pairs(study)
 
 
-def _suppressors(study: Study) -> None:
-    """Heads whose removal brings the right answer ahead."""
-    base = study.decided.base.decision
-    layers = study.bench.model.spec.layers
-    heads = [(layer, head) for layer, described in enumerate(layers) for head in range(described.attention.heads)]
-    edits = [trials.removal("head_out", layer, head, base.answer_row) for layer, head in heads]
-    found = study.bench.results([read(study.asked, base, edit) for edit in edits])
-    ahead = [heads[index] for index in _ahead([reading.ld for reading in found])]
-    makers = {f"head {layer}.{head}": trials.removed("head_out", layer, head) for layer, head in ahead}
-    study.suppressors += _first(study, makers)
+def work(study: Study) -> Work:
+    """Runs at most: of all that may be searched, and once the edges are known of what is going to be."""
+    if study.own is not None and not study.wrong_here:
+        return Work()
+    known = EDGES in study.done
+    heads = sum(layer.attention.heads for layer in study.bench.model.spec.layers)
+    orders = len(other_orders(study.asked.case, study.roles)) if study.roles.evidence else 0
+    reading = Work(reads=heads) + TRIAL * TRIED + readers.work(heads)
+    writing = writers.work(study.bench.model, orders) + followed.WORK
+    forms = form_writers.work(study.bench.model) if not known or _forms(study) else Work()
+    if not known:
+        return forms + (reading | writing if study.roles.evidence else Work())
+    return forms + (reading if _unread(study) else writing if _overruled(study) else Work())
 
 
-def _writers(study: Study) -> None:
-    """MLPs whose removal flips."""
-    layers = _ahead_without(study, ())
-    study.writers += _first(study, {f"MLP {layer}": trials.removed("mlp_out", layer) for layer in layers})
+def _forms(study: Study) -> bool:
+    return study.wrong_here and form_writers.unexplained_form(study)
 
 
-def _pairs(study: Study) -> None:
-    """Another order and one MLP removed together, where neither alone flips."""
-    for order in study.orders[:TRIED]:
-        names = tuple(order.removeprefix("order ").split())
-        layers = _ahead_without(study, names)
-        makers = {f"{order} + MLP {layer}": trials.moved_and_removed(names, layer) for layer in layers}
-        study.pairs += _first(study, makers)
-        if study.pairs:
-            return
+def _unread(study: Study) -> bool:
+    """Right with the evidence alone, and the decision was made to look at it in vain."""
+    return _flips(study, "alone") is True and _flips(study, "boost") is False and _in_no_order(study)
 
 
-def _first(study: Study, makers: dict[str, Maker]) -> list[str]:
-    """The name of the first that flips; those after it are not run."""
-    for name, make in makers.items():
-        if study.run({name: make}) and study.trials[name].flips:
-            return [name]
-    return []
+def _overruled(study: Study) -> bool:
+    """Wrong with the evidence alone, and wrong alike without any context."""
+    return _flips(study, "alone") is False and closed_same_wrong(study)
 
 
-def _ahead_without(study: Study, order: tuple[str, ...]) -> list[int]:
-    """Layers without whose MLP the right answer is ahead behind the base's prefix, in this order of the parts."""
-    asked, base = study.asked, study.decided.base.decision
-    if order:
-        asked = asked.rendered(study.bench.model, asked.case.reordered(order))
-    place = decision_after(study.bench.model, asked.prompt, base.prefix, asked.right, asked.wrong, "forced")
-    edits = [trials.removal("mlp_out", layer, None, place.answer_row) for layer in range(study.decided.layers)]
-    return _ahead([found.ld for found in study.bench.results([read(asked, place, edit) for edit in edits])])
+def _in_no_order(study: Study) -> bool:
+    return not any(study.trials[name].flips for name in study.orders)
 
 
-def _ahead(leads: Sequence[float]) -> list[int]:
-    """Indices of the largest leads above 0."""
-    ranked = sorted(range(len(leads)), key=lambda index: -leads[index])
-    return [index for index in ranked if leads[index] > 0][:TRIED]
+def _flips(study: Study, name: str) -> bool | None:
+    """None where it was not run."""
+    return study.trials[name].flips if name in study.trials else None
+
+
+def _suppressors(study: Study) -> list[Claim]:
+    """The first head whose removal flips, of those without which the right answer is ahead."""
+    model = study.bench.model
+    asked, place = placed(model, study.decided)
+    groups: list[Group] = [(head,) for head in all_heads(model.spec)]
+    found = study.bench.results([read(asked, place, taken(group, place)) for group in groups])
+    leads = [reading.ld for reading in found]
+    study.screens.append(best_of("each head set to zero", [group[0] for group in groups], leads))
+    ahead = strongest(groups, leads)
+    return first_that_flips(study, (removal(Kind.SUPPRESSOR, group, model.spec) for group in ahead))

@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from whybox.cause import floor, trials
+from whybox.cause import floor, removals, trials
 from whybox.cause.answers import answer, log_prob, read
 from whybox.cause.asking import Experiment, Read, Write
 from whybox.cause.bench import Work
 from whybox.cause.decision import Reading, decision_after, mention, shared
 from whybox.cause.effects import Base, head_effects, key_effects, segment_effects
+from whybox.cause.hidden import hidden
 from whybox.cause.parts import other_orders, roles_of, with_fact
-from whybox.cause.proofs import proofs
-from whybox.cause.removals import TRIED, remove
-from whybox.cause.spans import SHAMS, keys_of, other_spans, stretches
+from whybox.cause.proofs import REMOVALS, hidden_work, proofs, reads_evidence, shams_work, variants_work
+from whybox.cause.spans import keys_of, other_spans, stretches
 from whybox.cause.study import Study
-from whybox.cause.trials import MOST_VARIANTS, Maker, Setting
+from whybox.cause.trials import Maker, Setting
 from whybox.engine.read import logit_difference
 from whybox.items.instance import CaseInstance
 
@@ -35,34 +35,27 @@ class Stage:
 
 
 def stages(study: Study) -> list[Stage]:
-    """The plan: every branch of the verdict tree first, then the map of what matters. Runs are upper bounds."""
+    """The plan: every branch of the verdict tree first, then the map of what matters. Runs are upper bounds; what is
+    known already makes them smaller.
+    """
     trials_of = len(study.roles.others) + 1
     prompts = 2 + len(other_orders(study.asked.case, study.roles))
-    shams = _most_shams(study)
     heads = sum(layer.attention.heads for layer in study.bench.model.spec.layers)
-    variants = min(len(study.variants), MOST_VARIANTS)
     keys = min(len(study.asked.prompt) + study.asked.settings.limit, MOST_KEYS)
     return [
         Stage("answer", Work(3, 1), _answer),
         Stage("noise floor", Work(reads=floor.runs(study.bench.model)), _floor),
         Stage("other prompts", Work(2 * prompts, prompts), _prompts),
         Stage("form and decoding", Work(4, 2), _form),
-        Stage("attention edges", Work(2 * trials_of, trials_of), _edges),
-        Stage("removals", Work(heads, TRIED), remove),
-        Stage("variants", Work(3 * variants, 3 * variants), _variants),
-        Stage("shams", Work(shams, shams), _shams),
+        Stage(removals.EDGES, Work(2 * trials_of, trials_of), _edges),
+        Stage(REMOVALS, removals.work(study), removals.remove),
+        Stage("variants", variants_work(study), _variants),
+        Stage("shams", shams_work(study), _shams),
+        Stage("evidence hidden", hidden_work(study), _hidden),
         Stage("segments", Work(reads=_most_cuts(study)), _segments),
         Stage("keys", Work(reads=keys), _keys),
         Stage("heads", Work(reads=heads), _heads),
     ]
-
-
-def _most_shams(study: Study) -> int:
-    """Shams of the boost, of one cut or of a removal, whichever could need more."""
-    prompt, names = study.asked.prompt, [study.roles.evidence, *((other,) for other in study.roles.others)]
-    held = [keys_of(prompt, found) for found in names]
-    others = min(SHAMS, study.bench.model.spec.layers[0].attention.heads * len(study.bench.model.spec.layers))
-    return max(others, *(len(other_spans(len(keys), keys, len(prompt))) for keys in held))
 
 
 def _most_cuts(study: Study) -> int:
@@ -85,7 +78,7 @@ def run_stages(study: Study, plan: list[Stage]) -> str | None:
                 raise
             return stage.name
         study.done.append(stage.name)
-        study.bench.planned = study.bench.made + total(plan[number + 1 :])
+        study.bench.planned = study.bench.made + total(stages(study)[number + 1 :])
     return None
 
 
@@ -197,11 +190,19 @@ def _variants(study: Study) -> None:
 
 
 def _shams(study: Study) -> None:
-    """The same changes elsewhere."""
+    """The same changes elsewhere, and with the evidence hidden."""
     for proof in proofs(study):
+        trial = study.trials[proof.name]
         if proof.shams is not None:
-            trial = study.trials[proof.name]
-            study.trials[proof.name] = trials.with_shams(study.bench, study.decided, trial, proof.shams)
+            trial = trials.with_shams(study.bench, study.decided, trial, proof.shams)
+        if proof.control is not None:
+            trial = trials.with_control(study.bench, study.decided, trial, proof.control)
+        study.trials[proof.name] = trial
+
+
+def _hidden(study: Study) -> None:
+    if reads_evidence(study):
+        study.hidden = study.bench.result(hidden(study.decided.base, study.roles.evidence))
 
 
 def _segments(study: Study) -> None:

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field, replace
 from whybox.cause import trials
 from whybox.cause.answers import Answered, Asked, settings_of
 from whybox.cause.bench import Bench
+from whybox.cause.claims import Changed, Claim, Kind, Screened
 from whybox.cause.decision import Reading
 from whybox.cause.effects import SegmentEffects
+from whybox.cause.hidden import Hidden
 from whybox.cause.parts import Roles, roles_of, with_presumed_evidence
 from whybox.cause.spans import Stretch, stretches
 from whybox.cause.trials import Failing, Maker, Setting, Trial
@@ -33,9 +35,10 @@ class Study:
     trials: dict[str, Trial] = field(default_factory=dict)
     orders: list[str] = field(default_factory=list)
     cuts: list[str] = field(default_factory=list)
-    writers: list[str] = field(default_factory=list)
-    suppressors: list[str] = field(default_factory=list)
-    pairs: list[str] = field(default_factory=list)
+    claims: dict[Kind, list[Claim]] = field(default_factory=dict)
+    screens: list[Screened] = field(default_factory=list)
+    changed: list[Changed] = field(default_factory=list)
+    hidden: Hidden | None = None
     forced: tuple[str, Reading] | None = None
     start: Reading | None = None
     failing: Failing | None = None

@@ -3,14 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from whybox.cause.answers import Answered, Asked, Outcome, answer, outcome, read, try_edges, try_prompt
+from whybox.cause.answers import Answered, Asked, Outcome, answer, outcome, try_edges, try_prompt
 from whybox.cause.asking import Experiment, together
 from whybox.cause.bench import Bench
-from whybox.cause.decision import decision_after
 from whybox.cause.effects import Base
 from whybox.cause.parts import Roles, alone, closed_book
-from whybox.cause.spans import SHAMS, Edge, keys_of, other_spans
-from whybox.engine.edit import Edit, zero
+from whybox.cause.spans import Edge, keys_of, other_spans
 from whybox.engine.sampling import GREEDY
 from whybox.errors import PromptError, SiteError, UnsupportedError
 from whybox.items.instance import CaseInstance
@@ -41,7 +39,8 @@ class Repeats:
 class Trial:
     """what: the change in words. about: the parts it names. touches: what it changes, for comparing trials.
 
-    effect: LD on the base's path against the base, None where that path does not exist any more.
+    effect: LD on the base's path against the base, None where that path does not exist any more. unread: whether it
+    flips with the evidence hidden as well, None where that was not run.
     """
 
     what: str
@@ -51,6 +50,7 @@ class Trial:
     effect: float | None
     shams: Shams | None = None
     repeats: Repeats | None = None
+    unread: bool | None = None
 
     @property
     def flips(self) -> bool:
@@ -129,42 +129,7 @@ async def prompt_trial(
 ) -> Trial:
     """Another prompt in place of the case's."""
     found = await try_prompt(model, setting.asked, setting.base.decision, case, setting.delta)
-    return Trial(what, about, touches, found, _effect(found, setting))
-
-
-def removed(site: str, layer: int, head: int | None = None) -> Maker:
-    """What an MLP adds (`mlp_out`), or a head writes (`head_out`), at the rows that write the answer is set to zero."""
-    what = f"{'MLP' if head is None else 'head'} {layer}{'' if head is None else f'.{head}'}"
-
-    async def trial(model: Model, setting: Setting) -> Trial:
-        base = setting.base.decision
-        edits = removal(site, layer, head, base.answer_row)
-        old = await read(setting.asked, base, edits)
-        found = outcome(await answer(model, setting.asked, edits), old, setting.delta)
-        return Trial(f"{what} set to zero", (), frozenset({what}), found, _effect(found, setting))
-
-    return trial
-
-
-def removal(site: str, layer: int, head: int | None, row: int) -> tuple[Edit, ...]:
-    chosen: dict[str, int | slice] = {"q": slice(row, None)} if head is None else {"q": slice(row, None), "h": head}
-    return (zero(site, layer, **chosen),)
-
-
-def moved_and_removed(order: Sequence[str], layer: int) -> Maker:
-    """Another order of the parts, and an MLP set to zero at the rows that write the answer."""
-
-    async def trial(model: Model, setting: Setting) -> Trial:
-        base = setting.base.decision
-        asked = setting.asked.rendered(model, setting.asked.case.reordered(order))
-        forced = decision_after(model, asked.prompt, base.prefix, asked.right, asked.wrong, "forced")
-        old = await read(asked, forced, removal("mlp_out", layer, None, forced.answer_row))
-        written = await answer(model, asked, removal("mlp_out", layer, None, len(asked.prompt) - 1))
-        found = outcome(written, old, setting.delta)
-        what = f"order {' '.join(order)} and MLP {layer} set to zero"
-        return Trial(what, (), frozenset({"order", f"MLP {layer}"}), found, _effect(found, setting))
-
-    return trial
+    return Trial(what, about, touches, found, effect_of(found, setting))
 
 
 def behind_prefix(prefix: str) -> Maker:
@@ -196,6 +161,12 @@ def with_shams(bench: Bench, setting: Setting, trial: Trial, shams_of: ShamMaker
     return replace(trial, shams=Shams(sum(one.flips for one in found), after))
 
 
+def with_control(bench: Bench, setting: Setting, trial: Trial, control: Maker) -> Trial:
+    """The trial with what it does where the evidence is hidden."""
+    (found,) = bench.results([attempt(bench.model, control, setting)])
+    return trial if found is None else replace(trial, unread=found.flips)
+
+
 def other_spans_of(action: str, names: Sequence[str]) -> ShamMakers:
     """The same edge edit on all other spans of that length (up to 39, the nearest)."""
 
@@ -209,34 +180,17 @@ def other_spans_of(action: str, names: Sequence[str]) -> ShamMakers:
     return shams
 
 
-def other_layers(layer: int) -> ShamMakers:
-    """The MLPs of all other layers."""
-    return lambda setting: [removed("mlp_out", other) for other in range(setting.layers) if other != layer]
-
-
-def other_heads(layer: int, head: int, heads: Sequence[int]) -> ShamMakers:
-    """Other heads of the layer, then of the nearest layers, up to 39. heads: how many each layer has."""
-    places = [(at, one) for at, count in enumerate(heads) for one in range(count) if (at, one) != (layer, head)]
-    nearest = sorted(places, key=lambda place: abs(place[0] - layer))[:SHAMS]
-    return lambda _: [removed("head_out", *place) for place in nearest]
-
-
-def other_writers(order: Sequence[str], layer: int) -> ShamMakers:
-    """The same order with the MLPs of all other layers."""
-    return lambda setting: [moved_and_removed(order, other) for other in range(setting.layers) if other != layer]
-
-
 def edge(action: str, keys: tuple[int, ...], what: str, about: tuple[str, ...] = ()) -> Maker:
     """An edit of the attention from the rows that decide."""
 
     async def trial(model: Model, setting: Setting) -> Trial:
         found = await try_edges(model, setting.asked, setting.base.decision, [Edge(action, keys)], setting.delta)
-        return Trial(what, about, frozenset(f"edge {name}" for name in about), found, _effect(found, setting))
+        return Trial(what, about, frozenset(f"edge {name}" for name in about), found, effect_of(found, setting))
 
     return trial
 
 
-def _effect(found: Outcome, setting: Setting) -> float | None:
+def effect_of(found: Outcome, setting: Setting) -> float | None:
     return None if found.old is None else found.old.ld - setting.base.reading.ld
 
 

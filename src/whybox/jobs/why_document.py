@@ -6,6 +6,7 @@ from string import ascii_uppercase
 
 import numpy as np
 
+from whybox.cause.claims import Changed, Screened
 from whybox.cause.decision import NOT_OWN, Reading
 from whybox.cause.effects import Effect, SegmentEffects, Unknown
 from whybox.cause.floor import asks_reference
@@ -250,6 +251,31 @@ def _tried(study: Study, facts: Facts) -> Iterator[d.Tried]:
         forced.append((f"behind the prefix “{study.forced[0]}”", study.forced[1]))
     for what, reading in forced:
         yield d.Tried(what=what, effect=reading.ld - base, flips=None, flips_reason=_NOT_WRITTEN, flags=(NOT_OWN,))
+    yield from (_screened_row(screen, base) for screen in study.screens)
+    yield from (_changed_row(changed) for changed in study.changed)
+
+
+def _screened_row(screen: Screened, base: float) -> d.Tried:
+    """Many runs in one row, the one that did most by name; what looked promising has a row of its own."""
+    return d.Tried(
+        what=f"{screen.what}: {screen.runs} runs, most by {screen.best}",
+        effect=screen.value - base if screen.of_ld else None,
+        effect_reason=None if screen.of_ld else f"another metric: {screen.value:+.3g} nats",
+        flips=None,
+        flips_reason=_NOT_WRITTEN,
+    )
+
+
+def _changed_row(changed: Changed) -> d.Tried:
+    return d.Tried(
+        what=f"the evidence says {changed.value}",
+        effect=None,
+        effect_reason=_NO_PATH,
+        flips=None,
+        flips_reason="another answer would be right here",
+        answer=changed.answer,
+        flags=("the answer follows" if changed.follows else "the answer does not follow",),
+    )
 
 
 def _tried_row(trial: Trial) -> d.Tried:
@@ -268,6 +294,8 @@ def _flags(trial: Trial) -> Iterator[str]:
         yield "earlier fork"
     if trial.shams is not None:
         yield f"{trial.shams.flipped} of {len(trial.shams.after)} shams flip"
+    if trial.unread is not None:
+        yield f"with the evidence hidden: {'flips as well' if trial.unread else 'does not flip'}"
     if trial.repeats is not None:
         yield f"flips {sum(trial.repeats.flips)} of {len(trial.repeats.flips)} failing variants"
 
@@ -314,6 +342,14 @@ def _notes(study: Study, views: Views, facts: Facts, told: Told) -> Iterator[str
     if views.by_key is not None:
         found = views.by_key
         yield f"ρ(attention share, |effect of the cut|) over {found.n} keys: {found.rho:.2f} (p {found.p:.3f})"
+    if study.hidden is not None:
+        band = study.hidden.null
+        beside = (
+            "too few other spans for a null"
+            if band is None
+            else f"null [{band.low:.2f}, {band.high:.2f}], p {band.p:.3f}"
+        )
+        yield f"the evidence hidden from all later positions: LD {study.hidden.effect:+.3g} nats ({beside})"
     if study.roles.presumed:
         yield "the case names no evidence: the sentences that state the right answer stand in for it"
     if told.case.got is not None and told.case.got.strip() != study.answered.text.strip():
@@ -321,9 +357,7 @@ def _notes(study: Study, views: Views, facts: Facts, told: Told) -> Iterator[str
     if told.effort == "full":
         yield "full effort runs what quick runs: its further instruments do not exist yet"
     others = "" if facts.reference is not None else "other engines and precisions, "
-    yield (
-        f"not run: {others}activation patching of readers, mean and resample ablation, gradients, minimal sets of heads"
-    )
+    yield f"not run: {others}mean and resample ablation, gradients"
     if told.broken_off is not None:
         yield f"the work was ended during “{told.broken_off}”; what follows it was not run"
     yield from (str(warning) for warning in study.path.warnings)

@@ -154,9 +154,21 @@ def against_one_value(
     return case(row, seed, parts, {"right": "{right}", "wrong": wrong}, vary=vary, **fields)
 
 
-def beside_other(row: str, seed: int, drawn: Draw, wrong: str, **fields: Any) -> Case:
+def beside_other(row: str, seed: int, drawn: Draw, wrong: str, mark: str = "", **fields: Any) -> Case:
     """The evidence at its drawn place beside a document about another entity; the wrong answer is fixed."""
     evidence = drawn.document(drawn.place, drawn.entity, "{right}")
     other = drawn.document(drawn.places[1], drawn.others[0], "{other}")
-    parts = drawn.around(dict(zip(drawn.places, (evidence, other), strict=True)))
+    parts = drawn.around(dict(zip(drawn.places, (evidence, other), strict=True)), mark)
     return against_one_value(row, seed, drawn, parts, wrong, evidence=[evidence["name"]], **fields)
+
+
+def two_against_one(drawn: Draw, right: str, wrong: str) -> list[Part]:
+    """The evidence and two documents that give the entity another value; distractors at the places left."""
+    third = next(place for place in range(drawn.documents) if place not in drawn.places)
+    said = {drawn.place: right, drawn.places[1]: wrong, third: wrong}
+    return drawn.around({at: drawn.document(at, drawn.entity, value) for at, value in said.items()})
+
+
+def crowded(scene: Scene) -> Scene:
+    """With a third document at least."""
+    return replace(scene, distractors=max(scene.distractors, 1))

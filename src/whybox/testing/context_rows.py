@@ -4,7 +4,16 @@ import math
 
 from whybox.testing import mechanisms as m
 from whybox.testing.assembly import SCALE
-from whybox.testing.cases import PLAIN, Scene, draw, two_documents, two_that_disagree
+from whybox.testing.cases import (
+    PLAIN,
+    Scene,
+    against_one_value,
+    crowded,
+    draw,
+    two_against_one,
+    two_documents,
+    two_that_disagree,
+)
 from whybox.testing.circuit import Circuit, Place
 from whybox.testing.decoys import NONE, Decoys
 from whybox.testing.planted import Expected, Planted, build
@@ -116,3 +125,25 @@ def suppressed(seed: int = 0, decoys: Decoys = NONE, times: float = 1.5, scene: 
     }
     expected = Expected("context-use", "looked-at-not-used", numbers)
     return Planted("suppressed", build("suppressed", seed, Circuit(5, planted), decoys), case, expected, heads)
+
+
+def outvoted(
+    seed: int = 0, decoys: Decoys = NONE, readers: int = 1, guessed: float = 0.0, scene: Scene = PLAIN
+) -> Planted:
+    """Three documents about the entity are read alike, in every order, and two of them say something else.
+
+    readers: copiers that share the reading. guessed: of the wrong value, written beside them whatever stands there;
+    with two copiers and more than 1/3 of it neither of them, read from the evidence alone, makes up for it.
+    """
+    drawn = draw("outvoted", seed, crowded(scene))
+    wrong = drawn.values[-1]
+    places = [(COPIER[0], head) for head in range(readers + 1)]
+    planted = {PREVIOUS: m.previous_token(), **dict.fromkeys(places[:-1], m.copier(1 / readers))}
+    circuit = Circuit(4, planted | {places[-1]: m.constant_writer(wrong, guessed)})
+    parts = two_against_one(drawn, "{right}", wrong)
+    case = against_one_value("outvoted", seed, drawn, parts, wrong, evidence=[f"doc{drawn.place + 1}"])
+    told = SCALE * (1 - guessed)
+    numbers = {"ld": -SCALE * (1 / 3 + guessed), "ld_alone": told, "ld_patched": told}
+    expected = Expected("context-use", "looked-at-not-used", numbers)
+    heads = {"previous": PREVIOUS, **{f"copier {i}": place for i, place in enumerate(places[:-1])}, "guess": places[-1]}
+    return Planted("outvoted", build("outvoted", seed, circuit, decoys), case, expected, heads)

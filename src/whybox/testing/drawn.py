@@ -17,6 +17,12 @@ from whybox.testing.planted import Planted
 HEADS = Decoys(heads=20)  # enough others for shams of a head
 LAYERS = Decoys(heads=1, layers=22)  # enough others for shams of an MLP
 _DEEPEST = 8
+_KEEPERS: tuple[tuple[tuple[knowledge_rows.Keeper, ...], Decoys], ...] = (
+    (("head",), HEADS),
+    (("head", "head"), HEADS),
+    (("head", "mlp"), HEADS),
+    (("mlp", "mlp"), Decoys(heads=1, layers=10)),
+)  # where a memory is kept, and enough others for shams of as many
 
 Making = Callable[[int, np.random.Generator, Scene], Planted]
 
@@ -113,6 +119,42 @@ def _hanging(seed: int, generator: np.random.Generator, scene: Scene) -> Planted
     return trap_rows.hanging(seed, _few(generator), loud, scene)
 
 
+def _outvoted(seed: int, generator: np.random.Generator, scene: Scene) -> Planted:
+    if generator.random() < 0.5:
+        return context_rows.outvoted(seed, HEADS, 1, generator.uniform(0, 0.6), scene)
+    return context_rows.outvoted(seed, HEADS, 2, generator.uniform(0.36, 0.6), scene)
+
+
+def _shared(seed: int, generator: np.random.Generator, scene: Scene) -> Planted:
+    keepers, decoys = _KEEPERS[int(generator.integers(len(_KEEPERS)))]
+    return knowledge_rows.shared_memory(seed, decoys, keepers, generator.uniform(1.1, 1.8), scene)
+
+
+def _usurper(seed: int, generator: np.random.Generator, scene: Scene) -> Planted:
+    return form_rows.usurper(seed, HEADS, generator.uniform(1.1, 2), scene)
+
+
+def _bystanders(seed: int, generator: np.random.Generator, scene: Scene) -> Planted:
+    return form_rows.bystanders(seed, _few(generator), int(generator.integers(20, 25)), scene)
+
+
+def _misled(seed: int, generator: np.random.Generator, scene: Scene) -> Planted:
+    strongly = (scene.distractors + 4) * generator.uniform(0.25, 0.4)
+    return trap_rows.misled(seed, HEADS, strongly, scene)
+
+
+def _leaning(seed: int, generator: np.random.Generator, scene: Scene) -> Planted:
+    return trap_rows.leaning(seed, _few(generator), int(generator.integers(20, 25)), scene)
+
+
+def _memories(seed: int, generator: np.random.Generator, scene: Scene) -> Planted:
+    return trap_rows.two_memories(seed, LAYERS, generator.uniform(1.1, 3), scene)
+
+
+def _averse(seed: int, generator: np.random.Generator, scene: Scene) -> Planted:
+    return trap_rows.averse(seed, LAYERS, generator.uniform(1.1, 3), scene)
+
+
 DRAWN: dict[str, Making] = {
     "induction": _induction,
     "first_biased": _first,
@@ -120,16 +162,24 @@ DRAWN: dict[str, Making] = {
     "blind_spot": _blind,
     "not_looking": _not_looking,
     "suppressed": _suppressed,
+    "outvoted": _outvoted,
     "memoriser": _memoriser,
+    "shared_memory": _shared,
     "missing_fact": _missing,
     "sink": _sink,
     "cancel": _cancel,
     "backup": _backup,
     "redundant_or": _redundant,
     "format_derailer": _derailer,
+    "usurper": _usurper,
     "near_tie": _tie,
     **{f"engine_fault.{kind}": partial(_fault, kind) for kind in engine_rows.KINDS},
     "mixed": _mixed,
     "beyond": _beyond,
     "hanging": _hanging,
+    "misled": _misled,
+    "leaning": _leaning,
+    "two_memories": _memories,
+    "averse": _averse,
+    "bystanders": _bystanders,
 }

@@ -20,6 +20,7 @@ COPIER: Place = (2, 0)
 SECOND: Place = (2, 1)
 FORM: Place = (3, 0)
 TIE = 0.5
+FORMED, SPOKEN = 2.0, 1.98  # a brace and the wrong value, of all heads together
 
 
 def near_tie(seed: int = 0, decoys: Decoys = NONE, tie: float = TIE, scene: Scene = PLAIN) -> Planted:
@@ -69,3 +70,42 @@ def format_derailer(seed: int = 0, decoys: Decoys = NONE, loud: float = 2.0, sce
     )
     model = build("format_derailer", seed, Circuit(4, planted), decoys)
     return Planted("format_derailer", model, case, expected, heads)
+
+
+def usurper(seed: int = 0, decoys: Decoys = NONE, loud: float = 1.5, scene: Scene = PLAIN) -> Planted:
+    """A late head looks at JSON, writes a brace and beside it a value of its own: right leads nowhere.
+
+    The contract states no prefix, so that nothing but taking the head out gives a legal answer.
+    """
+    drawn = draw("usurper", seed, scene)
+    wrong = drawn.values[-1]
+    form = _form_of_its_own(wrong, loud + 0.5, loud)
+    circuit = Circuit(4, {PREVIOUS: m.previous_token(), COPIER: m.copier(), FORM: form})
+    case = beside_other("usurper", seed, drawn, wrong, mark=JSON, decoding={"max_tokens": 8})
+    numbers = {"ld": SCALE * (1 - loud), "brace": SCALE * (loud + 0.5), "ld_without_form": SCALE}
+    heads = {"previous": PREVIOUS, "copier": COPIER, "form": FORM}
+    expected = Expected("format", None, numbers)
+    return Planted("usurper", build("usurper", seed, circuit, decoys), case, expected, heads)
+
+
+def _form_of_its_own(wrong: str, brace: float, loud: float) -> Head:
+    beside = Write(loud, rows("token", [IDS[JSON]]), rows("out", [IDS[wrong]]))
+    return m.with_writes(m.brace_writer(brace), beside)
+
+
+def bystanders(seed: int = 0, decoys: Decoys = NONE, many: int = 20, scene: Scene = PLAIN) -> Planted:
+    """As many heads write the form together: without any of them right comes first, so none of them is the one."""
+    drawn = draw("bystanders", seed, scene)
+    wrong = drawn.values[-1]
+    form = _form_of_its_own(wrong, FORMED / many, SPOKEN / many)
+    places: list[Place] = [(FORM[0], head) for head in range(many)]
+    held = 1 - 1 / (2 * many)  # between all of them and all but one
+    planted = {PREVIOUS: m.previous_token(), COPIER: m.copier(FORMED * held), **dict.fromkeys(places, form)}
+    case = beside_other("bystanders", seed, drawn, wrong, mark=JSON, decoding={"max_tokens": 8})
+    numbers = {
+        "ld": SCALE * (FORMED * held - SPOKEN),
+        "ld_without_one": SCALE * (FORMED * held - SPOKEN * (1 - 1 / many)),
+    }
+    heads = {"previous": PREVIOUS, "copier": COPIER, "form": places[0]}
+    model = build("bystanders", seed, Circuit(4, planted), decoys)
+    return Planted("bystanders", model, case, Expected("not-determined", None, numbers), heads)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Literal
 
 from whybox.testing import mechanisms as m
 from whybox.testing.assembly import SCALE
@@ -17,7 +18,9 @@ COPIER: Place = (2, 0)
 GUESS: Place = (2, 1)
 REMEMBERED = 2.0
 GUESSED = 0.2
+LOUDER = 1.4
 _HEADS = {"previous": PREVIOUS, "copier": COPIER}
+Keeper = Literal["head", "mlp"]
 
 
 def memoriser(
@@ -33,6 +36,36 @@ def memoriser(
     case = beside_other("memoriser", seed, drawn, wrong)
     model = build("memoriser", seed, circuit, decoys)
     return Planted("memoriser", model, case, expected, _HEADS, {"memory": layer})
+
+
+def shared_memory(
+    seed: int = 0,
+    decoys: Decoys = NONE,
+    keepers: tuple[Keeper, ...] = ("mlp", "mlp"),
+    loud: float = LOUDER,
+    scene: Scene = PLAIN,
+) -> Planted:
+    """What is remembered is kept in several places, or in a head; each of them is louder than the evidence.
+
+    As long as one of them is left it overrules: nothing but taking out all of them undoes the failure.
+    """
+    drawn = draw("shared_memory", seed, scene)
+    wrong = drawn.values[-1]
+    facts = _facts(drawn) | {drawn.entity: wrong}
+    heads = {f"memory {i}": (3, i) for i, keeper in enumerate(keepers) if keeper == "head"}
+    mlps = {f"memory {i}": 3 + i for i, keeper in enumerate(keepers) if keeper == "mlp"}
+    planted = {PREVIOUS: m.previous_token(), COPIER: m.copier()}
+    planted |= dict.fromkeys(heads.values(), m.remembering_head(facts, loud))
+    units = {layer: (m.memory(facts, loud),) for layer in mlps.values()}
+    numbers = {
+        "ld": SCALE * (1 - loud * len(keepers)),
+        "ld_without": SCALE,
+        "ld_without_one": SCALE * (1 - loud * (len(keepers) - 1)),
+    }
+    expected = Expected("knowledge", "overruled", numbers)
+    case = beside_other("shared_memory", seed, drawn, wrong)
+    model = build("shared_memory", seed, Circuit(3 + len(keepers), planted, units), decoys)
+    return Planted("shared_memory", model, case, expected, {**_HEADS, **heads}, mlps)
 
 
 def missing_fact(seed: int = 0, decoys: Decoys = NONE, guessed: float = GUESSED, scene: Scene = PLAIN) -> Planted:

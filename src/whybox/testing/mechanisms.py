@@ -148,6 +148,13 @@ def memory(facts: Mapping[str, str], weight: float = 2.0) -> Units:
     return Units(reads, into, np.zeros(len(facts)))
 
 
+def remembering_head(facts: Mapping[str, str], weight: float = 2.0) -> Head:
+    """An entity looks for itself and writes the value that the head holds for it."""
+    itself = Term(2 * MATCH, rows("token", ENTITY_IDS), rows("token", ENTITY_IDS))
+    reads = rows("token", [IDS[entity] for entity in facts])
+    return Head((itself, rest()), (Write(weight, reads, rows("out", [IDS[value] for value in facts.values()])),))
+
+
 def answer_opener(weight: float = 2.0) -> Units:
     """Behind an entity the contract's `Answer:` comes first."""
     into = weight * np.repeat(rows("out", [IDS[ANSWER]]), len(ENTITIES), axis=0)

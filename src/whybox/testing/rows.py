@@ -3,34 +3,38 @@
 from collections.abc import Callable
 from functools import partial
 
-from whybox.testing.context_rows import blind_spot, first_biased, induction, not_looking, recency_biased, suppressed
+from whybox.testing import context_rows, form_rows, knowledge_rows, pair_rows, trap_rows
 from whybox.testing.decoys import Decoys
 from whybox.testing.engine_rows import KINDS, engine_fault
-from whybox.testing.form_rows import format_derailer, near_tie
-from whybox.testing.knowledge_rows import beyond, memoriser, missing_fact, mixed
-from whybox.testing.pair_rows import backup, cancel, redundant_or, sink
 from whybox.testing.planted import Planted
-from whybox.testing.trap_rows import hanging
 
 Row = Callable[[int, Decoys], Planted]
 
 ROWS: dict[str, Row] = {
-    "induction": induction,
-    "first_biased": first_biased,
-    "recency_biased": recency_biased,
-    "blind_spot": blind_spot,
-    "not_looking": not_looking,
-    "suppressed": suppressed,
-    "memoriser": memoriser,
-    "missing_fact": missing_fact,
-    "sink": sink,
-    "cancel": cancel,
-    "backup": backup,
-    "redundant_or": redundant_or,
-    "format_derailer": format_derailer,
-    "near_tie": near_tie,
+    "induction": context_rows.induction,
+    "first_biased": context_rows.first_biased,
+    "recency_biased": context_rows.recency_biased,
+    "blind_spot": context_rows.blind_spot,
+    "not_looking": context_rows.not_looking,
+    "suppressed": context_rows.suppressed,
+    "outvoted": context_rows.outvoted,
+    "memoriser": knowledge_rows.memoriser,
+    "shared_memory": knowledge_rows.shared_memory,
+    "missing_fact": knowledge_rows.missing_fact,
+    "sink": pair_rows.sink,
+    "cancel": pair_rows.cancel,
+    "backup": pair_rows.backup,
+    "redundant_or": pair_rows.redundant_or,
+    "format_derailer": form_rows.format_derailer,
+    "usurper": form_rows.usurper,
+    "near_tie": form_rows.near_tie,
     **{f"engine_fault.{kind}": partial(engine_fault, kind) for kind in KINDS},
-    "mixed": mixed,
-    "beyond": beyond,
-    "hanging": hanging,
+    "mixed": knowledge_rows.mixed,
+    "beyond": knowledge_rows.beyond,
+    "hanging": trap_rows.hanging,
+    "misled": trap_rows.misled,
+    "leaning": trap_rows.leaning,
+    "two_memories": trap_rows.two_memories,
+    "averse": trap_rows.averse,
+    "bystanders": form_rows.bystanders,
 }

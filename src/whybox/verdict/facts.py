@@ -29,6 +29,8 @@ class Try:
     after, own: LD on the base's path and on the path of the answer written anew.
     shams, repeats: None where they were not run; on the failing variants the case itself counts.
     touches: the edges, parts and writers that the change needs, for comparing changes.
+    unread: whether it flips with the evidence hidden as well, so that the answer does not rest on it; None where that
+    was not run.
     """
 
     what: str
@@ -43,6 +45,7 @@ class Try:
     repeats: Rate | None = None
     effects: tuple[float, ...] = ()
     asserts: bool | None = None
+    unread: bool | None = None
     answer: str | None = None
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from whybox.cause.answers import STEPS
+from whybox.cause.claims import Kind
 from whybox.cause.decision import Reading
 from whybox.cause.effects import SegmentEffects, Unknown
 from whybox.cause.parts import states
@@ -56,9 +58,13 @@ def facts_of(
         cuts=tuple(as_try(study.trials[name]) for name in study.cuts),
         closed=_try(study, "closed"),
         closed_same_wrong=closed_same_wrong(study) if "closed" in study.trials else None,
-        suppressors=tuple(as_try(study.trials[name]) for name in study.suppressors),
-        writers=tuple(as_try(study.trials[name]) for name in study.writers),
-        pairs=tuple(Pair(("order", "knowledge"), as_try(study.trials[name])) for name in study.pairs),
+        suppressors=_claimed(study, Kind.SUPPRESSOR) or (),
+        readers=_claimed(study, Kind.READER),
+        writers=_claimed(study, Kind.WRITER) or (),
+        form_writers=_claimed(study, Kind.FORM) or (),
+        pairs=tuple(Pair(("order", "knowledge"), change) for change in _claimed(study, Kind.PAIR) or ()),
+        follows_change=any(one.follows for one in study.changed) if study.changed else None,
+        total_in_null=_total_in_null(study),
         lift=lift,
         rests_on=tuple(found.name for found in study.segments if is_support(found, setting.delta)),
         ignores_evidence=_ignores_evidence(study),
@@ -79,7 +85,24 @@ def as_try(trial: Trial) -> Try:
         shams=None if trial.shams is None else ShamRun(trial.shams.flipped, len(trial.shams.after), trial.shams.after),
         repeats=None if trial.repeats is None else Rate(sum(trial.repeats.flips), len(trial.repeats.flips)),
         effects=() if trial.repeats is None else trial.repeats.effects,
+        unread=trial.unread,
     )
+
+
+def _claimed(study: Study, kind: Kind) -> tuple[Try, ...] | None:
+    """What was found of a kind; None where it was not searched."""
+    claims = study.claims.get(kind)
+    return None if claims is None else tuple(as_try(study.trials[claim.name]) for claim in claims)
+
+
+def _total_in_null(study: Study) -> bool | None:
+    """Whether hiding the evidence from all later positions does no more than hiding any other span of its length."""
+    found = study.hidden
+    if found is None:
+        return None
+    if abs(found.effect) <= STEPS * study.decided.delta:
+        return True
+    return None if found.null is None else found.null.p > ALPHA
 
 
 def _switches(study: Study, otherwise: Compared, repeats: tuple[bool, ...] | None) -> Iterator[Try]:

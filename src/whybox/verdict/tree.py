@@ -1,7 +1,8 @@
 """The verdict tree. Every branch was run; the tree only reads what came out.
 
-A leaf is named when its undoing change flips the failing prompt itself, its shams do not (p ≤ .05), and the flip holds
-in at least 8 of 10 failing variants (8 or 9 variants in all: one miss; fewer: the sentence speaks of this prompt only).
+A leaf is named when its undoing change flips the failing prompt itself, its shams do not (p ≤ .05), the answer that it
+gives rests on the evidence (where it speaks of that), and the flip holds in at least 8 of 10 failing variants (8 or 9
+variants in all: one miss; fewer: the sentence speaks of this prompt only).
 Anything less is a candidate that says what it lacks.
 """
 
@@ -28,6 +29,7 @@ class Lack(StrEnum):
     NO_EDGE = "no-edge"
     NOT_CONTAINED = "not-contained"
     FOLLOWS = "follows"
+    UNREAD = "unread"
 
 
 class Remark(StrEnum):
@@ -196,12 +198,16 @@ def _leaf(code: str, detail: str | None, change: Try, lacks: tuple[Lack, ...]) -
 
 
 def lacking(change: Try) -> tuple[Lack, ...]:
-    """What an edge or ablation lacks to be named: a flip, silent shams, variants that flip too."""
+    """What an edge, ablation or patch lacks to be named: a flip, silent shams, evidence that the answer then rests on,
+    variants that flip too.
+    """
     lacks: list[Lack] = [] if change.flips else [Lack.NO_FLIP]
     if change.shams is None:
         lacks.append(Lack.NO_SHAMS)
     elif change.shams.p > ALPHA:
         lacks.append(Lack.SHAMS_FLIP if change.shams.flipped else Lack.FEW_SHAMS)
+    if change.unread:
+        lacks.append(Lack.UNREAD)
     return (*lacks, *lacking_variants(change))
 
 
@@ -252,12 +258,19 @@ def _why_not(facts: Facts) -> str | None:
     forced_right = facts.forced is not None and facts.forced[1] > facts.floor
     if forced_right and (near_tie or not facts.own):
         return "path-dependent"
-    tried = (facts.alone, facts.boost, facts.closed, *facts.orders, *facts.cuts, *facts.writers)
+    changed = (*facts.writers, *facts.form_writers, *(pair.change for pair in facts.pairs))
+    tried = (facts.alone, facts.boost, facts.closed, *facts.orders, *facts.cuts, *changed)
     if facts.alone is None or facts.alone.flips or facts.evidence_states is False:
         return None
     if not any(one is not None and one.flips for one in tried):
         return "beyond-the-model"
     return None
+
+
+def _readers_left_out(facts: Facts) -> bool:
+    """They are patched where the evidence alone is right, and neither another order nor the boost is."""
+    others = any(change is not None and change.flips for change in (facts.boost, *facts.orders))
+    return facts.alone is not None and facts.alone.flips and facts.readers is None and not others
 
 
 def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
@@ -281,7 +294,7 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
             yield Remark.TOTAL_NOT_NULL
     if any(" set to zero" in leaf.undone_by.what for leaf in named if leaf.undone_by is not None):
         yield Remark.ZERO_ONLY
-    if not named and facts.alone is not None and facts.alone.flips and facts.readers is None:
+    if not named and _readers_left_out(facts):
         yield Remark.READERS_NOT_RUN
     if not named and any(cut.flips for cut in facts.cuts):
         yield Remark.CUT_FLIPS

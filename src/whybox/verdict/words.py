@@ -19,6 +19,8 @@ WORDS: dict[str, tuple[str, str]] = {
     "no-flip": ("“{what}” does not turn the answer right{ld}", "“{what}”不能使答案变为正确{ld}"),
     "fork": ("it acts before the decision", "它在决定位置之前就起作用"),
     "shams": ("{flipped} of {n} shams do (p = {p})", "{n} 个对照中有 {flipped} 个也能做到（p = {p}）"),
+    "control": ("with the evidence hidden it does not", "证据被隐藏时则不能"),
+    "control.flips": ("with the evidence hidden it does so as well", "证据被隐藏时它同样能做到"),
     "repeats": ("it does so in {hits} of {n} failing variants{interval}", "在 {n} 个同样出错的变体中有 {hits} 个如此{interval}"),
     "mean": ("its mean effect on LD is {mean} [{low}, {high}] nats there", "其中对 LD 的平均效应为 {mean} [{low}, {high}] nat"),
     "lift": (
@@ -26,6 +28,11 @@ WORDS: dict[str, tuple[str, str]] = {
         "决定位置给证据的注意力是其长度应得的 {lift} 倍",
     ),
     "closed.same": ("without any context the model gives the same wrong answer", "没有任何上下文时模型给出同样的错误答案"),
+    "follows.not": ("with another value in the evidence the answer does not move to it", "把证据中的数值换成别的，答案也不随之改变"),
+    "total.null": (
+        "hiding the evidence from every later position does not move the metric beyond its null",
+        "对之后所有位置隐藏证据，指标的变化不超出零分布",
+    ),
     "none": ("The answer written here is right", "这里写出的答案是正确的"),
     "rests": ("cutting {about} lowers the metric beyond floor and null", "切断 {about} 使指标下降，超出噪声底与零分布"),
     "rests.nothing": ("no single part carries it beyond floor and null", "没有哪一部分单独的作用超出噪声底与零分布"),
@@ -97,9 +104,8 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "答案在说出任何结果之前就被 token 上限截断；继续写下去就会有：请提高上限",
     ),
     Remark.READERS_NOT_RUN: (
-        "whether the evidence was looked at but not used is open: no single head whose removal helps was found, and patching of "
-        "reading heads was not run",
-        "证据是否被看到却未被使用尚无定论：没有找到移除后有效的单个头，也没有做读取头的激活替换",
+        "whether the evidence was looked at but not used is open: patching of the heads that read it was not run",
+        "证据是否被看到却未被使用尚无定论：没有做读取头的激活替换",
     ),
     Remark.CUT_FLIPS: ("cutting a competing part turns the answer right", "切断与之竞争的部分使答案正确"),
     Remark.NOT_ON_EVIDENCE: (
@@ -116,6 +122,10 @@ LACKS: dict[Lack, tuple[str, str]] = {
     Lack.VARIANTS: ("it fails in too many variants", "在太多变体中不成立"),
     Lack.NO_EDGE: ("moving a part does it, no edge does, and too few variants confirm it", "移动能做到，但没有边能做到，且变体不足以证实"),
     Lack.FOLLOWS: ("with another value in the evidence the answer moves to it", "证据中的数值一变，答案就随之改变"),
+    Lack.UNREAD: (
+        "with the evidence hidden it turns the answer right as well, so the answer does not rest on it",
+        "隐藏证据时它同样使答案正确，可见答案并不依据证据",
+    ),
     Lack.NOT_CONTAINED: ("a smaller change does the same", "更小的改动同样有效"),
 }  # fmt: skip
 
@@ -169,6 +179,8 @@ def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
             yield from _proof(leaf, facts, lang)
         case "knowledge", "overruled":
             yield _say("closed.same", lang)
+            if facts.follows_change is False:
+                yield _say("follows.not", lang)
             yield from _proof(leaf, facts, lang)
         case "knowledge", _:
             yield _say("missing", lang)
@@ -219,6 +231,8 @@ def _proof(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
         return
     if leaf.code == "context-use" and facts.lift is not None:
         yield _say("lift", lang, lift=f"{facts.lift:.2f}")
+    if leaf.detail == "looked-at-not-used" and facts.total_in_null:
+        yield _say("total.null", lang)
     yield _joined(list(_controls(leaf.undone_by, lang)), lang)
     for edge in (*facts.cuts, facts.boost) if leaf.code == "order" else ():
         if edge is not None and edge.flips:
@@ -232,6 +246,8 @@ def _controls(change: Try, lang: Lang) -> Iterator[str]:
     if change.shams is not None:
         p = f"{change.shams.p:.3f}".lstrip("0")
         yield _say("shams", lang, flipped=change.shams.flipped, n=change.shams.n, p=p)
+    if change.unread is not None:
+        yield _say("control.flips" if change.unread else "control", lang)
     if change.repeats is not None:
         yield _say("repeats", lang, hits=change.repeats.hits, n=change.repeats.n, interval=_bounds(change.repeats))
         if (spread := mean_interval(change.effects)) is not None:
