@@ -5,6 +5,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from whybox.cli.bots import bots
+from whybox.cli.doctor import doctor
 from whybox.cli.look import look
 from whybox.cli.models import models
 from whybox.cli.next import next_
@@ -35,6 +37,8 @@ app.command(name="look")(look)
 app.command(name="why")(why)
 app.command(name="pull")(pull)
 app.command(name="models")(models)
+app.command(name="doctor")(doctor)
+app.add_typer(bots, name="bots")
 
 
 def _print_version(asked: bool) -> bool:

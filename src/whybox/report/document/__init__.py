@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from whybox.report.document.base import Document, Interval, Lang, ModelInfo, Part, SchemaId, TokenRow
+from whybox.report.document.doctor import DoctorCheck, DoctorDocument, FloorRow, TargetInfo
 from whybox.report.document.look import (
     BaseRate,
     ClassCount,
@@ -80,7 +81,10 @@ __all__ = [
     "Diagnosis",
     "Dilution",
     "DilutionPoint",
+    "DoctorCheck",
+    "DoctorDocument",
     "Document",
+    "FloorRow",
     "Generated",
     "HeadClass",
     "HeadLook",
@@ -118,6 +122,7 @@ __all__ = [
     "Shams",
     "Sides",
     "Stage",
+    "TargetInfo",
     "TokenRow",
     "Tried",
     "Verdict",
@@ -127,7 +132,7 @@ __all__ = [
     "to_json",
 ]
 
-DOCUMENTS: tuple[type[Document], ...] = (LookDocument, NextDocument, WhyDocument)
+DOCUMENTS: tuple[type[Document], ...] = (DoctorDocument, LookDocument, NextDocument, WhyDocument)
 
 
 def to_json(document: Document) -> str:
