@@ -191,7 +191,7 @@ def test_where_no_call_can_succeed_there_is_no_finding() -> None:
     with served(kinds.Honest(), key="some-other-key") as (url, model):
         with pytest.raises(EndpointError, match="wants a key"):
             doctor(OpenAITarget(Endpoint(model, url)), OPTIONS)
-        with pytest.raises(EndpointError, match="no model 'gpt-9'|wants a key"):
+        with pytest.raises(EndpointError, match="wants a key"):
             doctor(OpenAITarget(Endpoint("gpt-9", url)), OPTIONS)
 
 

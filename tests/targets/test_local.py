@@ -106,7 +106,11 @@ def test_log_probabilities_are_those_of_one_pass_over_the_whole_text(name: str) 
 @pytest.mark.parametrize("name", ["numpy", "torch", "transformers"])
 def test_scores_of_answers(name: str) -> None:
     target = targets()[name]
-    wanted = [AnswerRequest(PROMPTS[0], " the mat"), AnswerRequest(PROMPTS[3], "17 days"), AnswerRequest(PROMPTS[1], "!")]
+    wanted = [
+        AnswerRequest(PROMPTS[0], " the mat"),
+        AnswerRequest(PROMPTS[3], "17 days"),
+        AnswerRequest(PROMPTS[1], "!"),
+    ]
 
     async def run() -> dict[int, Any]:
         return {index: outcome async for index, outcome in target.score_all(wanted)}

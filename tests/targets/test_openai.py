@@ -43,7 +43,10 @@ def against(
     return asyncio.run(run()), server
 
 
-def ask(answers: Script, request: Request = Request(chat("hi")), **settings: Any) -> tuple[Reply | Failure, Scripted]:
+HELLO = Request(chat("hi"))
+
+
+def ask(answers: Script, request: Request = HELLO, **settings: Any) -> tuple[Reply | Failure, Scripted]:
     return against(answers, lambda target: target.ask(request), **settings)
 
 
@@ -108,12 +111,27 @@ def test_a_server_that_hangs_is_a_timeout() -> None:
 @pytest.mark.parametrize(
     ("answer", "kind", "said", "fatal"),
     [
-        (http('{"error": {"message": "long"}}', "400 Bad Request"), "http", "refused the request (HTTP 400: long)", False),
+        (
+            http('{"error": {"message": "long"}}', "400 Bad Request"),
+            "http",
+            "refused the request (HTTP 400: long)",
+            False,
+        ),
         (http('{"error": {"message": "no"}}', "401 Unauthorized"), "http", "wants a key, and none was sent", True),
-        (http("<html>nginx</html>", "404 Not Found", "text/html"), "http", "does not serve this address (HTTP 404)", True),
+        (
+            http("<html>nginx</html>", "404 Not Found", "text/html"),
+            "http",
+            "does not serve this address (HTTP 404)",
+            True,
+        ),
         (http('{"error": {"message": "The model `m` does not exist"}}', "404 Not Found"), "http", "no model 'm'", True),
         (http("", "302 Found", headers="Location: /x\r\n"), "http", "sends elsewhere (HTTP 302)", True),
-        (http("<!doctype html><title>Log in</title>", kind="text/html"), "malformed", "a web page, not with JSON", True),
+        (
+            http("<!doctype html><title>Log in</title>", kind="text/html"),
+            "malformed",
+            "a web page, not with JSON",
+            True,
+        ),
         (http('{"error": {"message": "pay", "code": "insufficient_quota"}}', "429 Too Many"), "http", "pay", True),
         (http(SAID.replace('"7 days"', "null")), "no-content", "no content (null)", False),
     ],
@@ -273,4 +291,6 @@ def test_an_own_certificate_is_trusted_where_it_is_named_and_only_there(tmp_path
     assert "cannot be reached" in refused.cause
     (tmp_path / "no.pem").write_text("no certificate")
     with pytest.raises(UsageError, match="holds no certificates"):
-        asyncio.run(OpenAITarget(Endpoint("m", "https://127.0.0.1:1", ca_file=tmp_path / "no.pem")).ask(Request(Raw(""))))
+        asyncio.run(
+            OpenAITarget(Endpoint("m", "https://127.0.0.1:1", ca_file=tmp_path / "no.pem")).ask(Request(Raw("")))
+        )

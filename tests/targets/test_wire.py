@@ -36,7 +36,11 @@ def test_a_body_says_what_was_set_and_nothing_else() -> None:
 
 def test_a_reply_with_its_numbers() -> None:
     tokens = [
-        {"token": "7", "logprob": -0.25, "top_logprobs": [{"token": "8", "logprob": -1.5}, {"token": "7", "logprob": -0.25}]},
+        {
+            "token": "7",
+            "logprob": -0.25,
+            "top_logprobs": [{"token": "8", "logprob": -1.5}, {"token": "7", "logprob": -0.25}],
+        },
         {"token": " days", "logprob": -0.5, "top_logprobs": []},
     ]
     body = said("7 days") | {"usage": {"prompt_tokens": 11, "completion_tokens": 3}, "system_fingerprint": "fp"}
@@ -49,7 +53,11 @@ def test_a_reply_with_its_numbers() -> None:
     assert found.tokens[0].top == (("7", -0.25), ("8", -1.5))
 
 
-COMPLETION = {"tokens": ["7", " days"], "token_logprobs": [-0.25, -0.5], "top_logprobs": [{"8": -1.5, "7": -0.25}, None]}
+COMPLETION = {
+    "tokens": ["7", " days"],
+    "token_logprobs": [-0.25, -0.5],
+    "top_logprobs": [{"8": -1.5, "7": -0.25}, None],
+}
 
 
 def test_a_completion_with_its_numbers() -> None:
@@ -67,7 +75,11 @@ def test_a_completion_with_its_numbers() -> None:
     [
         (None, None, "gave none"),
         ({"content": []}, None, "gave none"),
-        ({"content": [{"token": "7", "logprob": -0.1}]}, {"prompt_tokens": 1, "completion_tokens": 9}, "1 for 9 tokens"),
+        (
+            {"content": [{"token": "7", "logprob": -0.1}]},
+            {"prompt_tokens": 1, "completion_tokens": 9},
+            "1 for 9 tokens",
+        ),
         ({"content": [{"token": "7", "logprob": None}]}, None, "gave none"),
         ({"content": [{"token": "7 da", "logprob": 0.3}]}, None, "no log-probability"),
     ],
@@ -104,7 +116,8 @@ def test_an_empty_answer_is_an_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"choices": "x"}, {"choices": [3]}, {"choices": [{"message": 4}]}, said(["a"]), said(5), {"choices": None}]
+    "body",
+    [{}, {"choices": "x"}, {"choices": [3]}, {"choices": [{"message": 4}]}, said(["a"]), said(5), {"choices": None}],
 )
 def test_another_protocol_is_unreadable(body: dict[str, Any]) -> None:
     with pytest.raises(wire.Unreadable):

@@ -7,6 +7,7 @@ models, and log-probabilities are those of the rows that chose.
 import time
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -47,6 +48,10 @@ class HuggingFaceTarget:
     model: Any
     tokenizer: Any
     name: str = "transformers"
+
+    def __post_init__(self) -> None:
+        known = signature(self.model.forward).parameters
+        self._cache_name = "cache" if "cache" in known else "past_key_values"  # renamed between versions
 
     @property
     def identity(self) -> Identity:
@@ -127,7 +132,7 @@ class HuggingFaceTarget:
 
         with torch.inference_mode():
             fed = torch.tensor([list(ids)], device=self.model.device)
-            return self.model(input_ids=fed, past_key_values=cache, use_cache=True)
+            return self.model(input_ids=fed, use_cache=True, **{self._cache_name: cache})
 
     def _written(self, ids: list[int], request: Request) -> tuple[list[int], list[Array]]:
         decoding, stops = decoding_of(request.sampling, request.repeat), self._stops()

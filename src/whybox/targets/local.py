@@ -1,4 +1,4 @@
-"""A model of this machine as a target: prompts in batches, shared prefixes computed once, log-probabilities for nothing.
+"""A model of this machine as a target: prompts in batches, shared prefixes computed once, log-probabilities free.
 
 The numbers are those of the rows that chose the tokens: nothing is run a second time to obtain them.
 """

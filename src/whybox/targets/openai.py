@@ -19,7 +19,7 @@ import httpx
 
 from whybox.errors import EndpointError, UsageError
 from whybox.targets import wire
-from whybox.targets.pace import Gate, Patience, concurrently, persistently, seconds_asked
+from whybox.targets.pace import Gate, Patience, concurrently, persistently
 from whybox.targets.refusals import malformed, page, parsed, refusal, unreached
 from whybox.targets.secrets import Key, Secrets
 from whybox.targets.sse import EventStream
@@ -43,6 +43,7 @@ from whybox.targets.target import (
 from whybox.version import __version__
 
 OWN_FIELDS = frozenset({"model", "messages", "prompt", "stream", "n"})  # what bookkeeping relies on
+USUAL = Patience()
 REPEAT_HEADER = "x-whybox-repeat"
 WAITING = 4  # calls that wait to be made again hold no place, so others are started: up to so many times as many
 
@@ -63,7 +64,7 @@ class Endpoint:
     key: Key | None = None
     stream: bool = False
     timeout: float = 60.0
-    patience: Patience = Patience()
+    patience: Patience = USUAL
     concurrency: int = 8
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     extra_headers: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -1,4 +1,4 @@
-"""How fast an endpoint is asked: so many calls at once, fewer when it says that they are too many, and when to ask again."""
+"""How fast an endpoint is asked: so many calls at once, fewer when they are too many for it, and when again."""
 
 import asyncio
 import random
@@ -16,7 +16,7 @@ R = TypeVar("R")
 O = TypeVar("O")  # noqa: E741
 F = TypeVar("F", Reply | Failure, AnswerScore | Failure)
 
-TOOMANY = frozenset({429, 503, 529})
+TOO_MANY = frozenset({429, 503, 529})
 
 THROTTLED_SHARE = 1 / 4  # a server that refuses now and then is asked on; one that refuses this much is asked less
 LEAST_JUDGED = 32

@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import NoReturn, Self
+from typing import NoReturn
 from urllib.parse import quote
 
 from whybox.errors import UsageError
@@ -29,7 +29,7 @@ class Key:
         self._secret, self.source = secret, source
 
     @classmethod
-    def from_environment(cls, name: str = "OPENAI_API_KEY") -> Self | None:
+    def from_environment(cls, name: str = "OPENAI_API_KEY") -> "Key | None":
         """The key in that variable, blanks around it removed; None where there is none."""
         found = os.environ.get(name, "").strip()
         return cls(found, name) if found else None
@@ -37,10 +37,10 @@ class Key:
     def __repr__(self) -> str:
         return f"<key from {self.source}>"
 
-    def __deepcopy__(self, memo: object) -> Self:
+    def __deepcopy__(self, memo: object) -> "Key":
         return self
 
-    def __copy__(self) -> Self:
+    def __copy__(self) -> "Key":
         return self
 
     def __reduce__(self) -> NoReturn:

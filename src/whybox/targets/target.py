@@ -82,7 +82,7 @@ class Request:
 
 @dataclass(frozen=True)
 class AnswerRequest:
-    """Asks for log P(answer | prompt), the answer joined to the prompt as text; with the k most probable of each place."""
+    """Asks for log P(answer | prompt), joined as text; logprobs: how many of the most probable at each place."""
 
     prompt: Chat | Raw
     answer: str

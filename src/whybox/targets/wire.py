@@ -7,7 +7,7 @@ value by default.
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from whybox.targets.target import (
     AnswerRequest,
@@ -54,7 +54,14 @@ def body_of(request: Request, model: str, limit_name: LimitName, stream: bool) -
 def answer_body(request: AnswerRequest, model: str) -> dict[str, Any]:
     """The body that asks for the log-probabilities of a text that is given: it comes back as an echo."""
     text = request.prompt.text + request.answer if isinstance(request.prompt, Raw) else ""
-    return {"model": model, "prompt": text, "max_tokens": 1, "echo": True, "logprobs": max(1, request.logprobs), "temperature": 0}
+    return {
+        "model": model,
+        "prompt": text,
+        "max_tokens": 1,
+        "echo": True,
+        "logprobs": max(1, request.logprobs),
+        "temperature": 0,
+    }
 
 
 def _prompt(prompt: Chat | Raw) -> dict[str, Any]:
@@ -150,9 +157,7 @@ def tokens_of(logprobs: Mapping[str, Any]) -> list[TokenLogprob]:
     texts, numbers = _list(logprobs, "tokens"), _list(logprobs, "token_logprobs")
     tops = _list(logprobs, "top_logprobs") or [None] * len(texts)
     found = zip(texts, numbers, tops, strict=False)
-    return [
-        TokenLogprob(str(text), float(number), _top(top)) for text, number, top in found if _is_number(number)
-    ]
+    return [TokenLogprob(str(text), float(number), _top(top)) for text, number, top in found if _is_number(number)]
 
 
 def answer_score(data: Mapping[str, Any], request: AnswerRequest) -> AnswerScore | Failure:
@@ -265,5 +270,5 @@ def _number(token: object, name: str) -> float | None:
     return float(found) if _is_number(found) else None
 
 
-def _is_number(found: object) -> bool:
+def _is_number(found: object) -> TypeGuard[int | float]:
     return isinstance(found, int | float) and not isinstance(found, bool)

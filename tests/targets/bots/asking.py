@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import cache
 
 from whybox.items.generate import Item, generate
 from whybox.items.generate.vocabulary import Language
@@ -12,6 +13,7 @@ from whybox.targets.bots.reading import NO_BANK, Bank
 from whybox.targets.target import Chat, Outcome, Reply, Request, Sampling, Turn, chat, prompt_of
 
 
+@cache
 def items(kind: str, language: Language, count: int, size: int = 4, seed: int = 5) -> tuple[Item, ...]:
     """Items whose lengths are counted in characters."""
     return generate(kind, language, count, seed, len, size)  # type: ignore[arg-type]

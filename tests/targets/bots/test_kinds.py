@@ -10,7 +10,9 @@ from whybox.targets.bots.truth import truth
 def test_a_bot_is_read_from_text() -> None:
     assert kinds.bot_from("position_biased(b=.25)") == kinds.PositionBiased(0.25)
     assert kinds.bot_from(" forgets_at(t0=3, q=0.5) ") == kinds.ForgetsAt(3, 0.5)
-    assert kinds.bot_from("truncates_context(n=90,side=end,usage=before)") == kinds.TruncatesContext(90, "end", "before")
+    assert kinds.bot_from("truncates_context(n=90,side=end,usage=before)") == kinds.TruncatesContext(
+        90, "end", "before"
+    )
     assert kinds.bot_from("always_first") == kinds.AlwaysFirst()
 
 

@@ -1,4 +1,4 @@
-"""The little language models of the bots: numbers that are log-probabilities, and the divergence that noise must give."""
+"""The little language models of the bots: their numbers are log-probabilities, their noise diverges as stated."""
 
 import math
 
@@ -38,7 +38,7 @@ def test_greedy_words_are_the_most_probable_and_forced_ones_cost_the_same() -> N
 
 
 def test_a_repetition_is_likely_and_the_first_token_has_no_number() -> None:
-    numbers = model.of_text("one two three one two three".split())
+    numbers = model.of_text(["one", "two", "three", "one", "two", "three"])
     assert numbers[0] is None
     first, again = numbers[1:4], numbers[4:]
     assert all(number is not None and number < -5 for number in first)

@@ -1,4 +1,4 @@
-"""A bot behind an address: run by run the records of the bot in this process, and its faults as they are in the world."""
+"""A bot behind an address: run by run the records of the bot in this process; its faults are those of the world."""
 
 import asyncio
 import json
@@ -52,7 +52,9 @@ def through_http(
 
 def record(outcome: Outcome) -> dict[str, Any]:
     """All of an outcome but times and the name of the model, which is that of the server."""
-    return {k: v for k, v in to_record(outcome).items() if k not in ("seconds", "first_token_s", "attempts", "served_by")}
+    return {
+        k: v for k, v in to_record(outcome).items() if k not in ("seconds", "first_token_s", "attempts", "served_by")
+    }
 
 
 FACTS = items("fact", "en", 12)
@@ -113,7 +115,9 @@ async def plain_call(host: str, port: int, model: str, request: Request) -> str:
     wanted = {"temperature": 0.0, "max_tokens": 32, "logprobs": True, "top_logprobs": 3}
     body = json.dumps({"model": model, "messages": messages} | wanted).encode()
     reader, writer = await asyncio.open_connection(host, port)
-    writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+    writer.write(
+        b"POST /v1/chat/completions HTTP/1.1\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    )
     answer = await reader.read()
     writer.close()
     text: str = json.loads(answer.partition(b"\r\n\r\n")[2])["choices"][0]["message"]["content"]
@@ -144,7 +148,8 @@ def test_scores_through_http_are_those_of_this_process() -> None:
 @pytest.mark.parametrize("stream", [False, True])
 def test_each_fault_is_met_and_passed(way: str, stream: bool) -> None:
     bot = kinds.Errors(0.4, way)
-    found, server = through_http(bot, REQUESTS, Bank.of(FACTS), stream=stream, timeout=0.2, patience=Patience(9, base=1e-3))
+    patience, timeout = Patience(9, base=1e-3), 0.3 if way == "hang" else 30.0
+    found, server = through_http(bot, REQUESTS, Bank.of(FACTS), stream=stream, timeout=timeout, patience=patience)
     assert [record(outcome) for outcome in found] == [
         record(outcome) for outcome in asked(BotTarget(kinds.Honest(), Bank.of(FACTS)), REQUESTS)
     ]
@@ -204,7 +209,9 @@ def test_ids_and_names() -> None:
     assert models == (("whybox-template_breaker",), None)
 
 
-@pytest.mark.parametrize("head", [b"GET\r\n\r\n", b"POST /v1/completions HTTP/1.1\r\nContent-Length: x\r\n\r\n", b"\x00" * 99, b"A" * 70_000])
+@pytest.mark.parametrize(
+    "head", [b"GET\r\n\r\n", b"POST /v1/completions HTTP/1.1\r\nContent-Length: x\r\n\r\n", b"\x00" * 99, b"A" * 70_000]
+)
 def test_nonsense_ends_its_own_connection_only(head: bytes) -> None:
     async def run() -> str:
         server = BotServer(kinds.Honest())

@@ -22,23 +22,25 @@ _LIKELY = {
     "zh": ("red green blue white red green blue white red green blue white red green", (" blue white", " 议会 十七")),
 }
 SEEDS = (11, 12)
+DRAWS = 3
 
 
 async def seeds(examiner: Examiner) -> DoctorCheck:
-    """Sampled at temperature 1: equal seeds must write equal texts, and other seeds other ones."""
-    asked = [(topic, seed, repeat) for topic in _TOPICS[examiner.language] for seed in SEEDS for repeat in range(2)]
-    requests = [
-        Request(
-            chat(_SENTENCE[examiner.language].format(topic=topic)),
-            Sampling(SAMPLED, max_tokens=WRITTEN, seed=seed),
-            repeat=repeat,
-        )
-        for topic, seed, repeat in asked
-    ]
-    replies = dict(zip(asked, await examiner.ask_all(requests), strict=True))
-    same = [_differ(replies[t, s, 0], replies[t, s, 1]) for t in _TOPICS[examiner.language] for s in SEEDS]
-    other = [_differ(replies[t, SEEDS[0], 0], replies[t, SEEDS[1], 0]) for t in _TOPICS[examiner.language]]
+    """Sampled at temperature 1: equal seeds must write equal texts, and other seeds other ones.
+
+    Each call is made three times in a row, alone; the first, which finds the target cold, counts only against others.
+    """
+    topics = _TOPICS[examiner.language]
+    drawn = {(topic, seed): await _drawn(examiner, topic, seed) for topic in topics for seed in SEEDS}
+    same = [_differ(replies[1], replies[2]) for replies in drawn.values()]
+    other = [_differ(drawn[topic, SEEDS[0]][1], drawn[topic, SEEDS[1]][1]) for topic in topics]
     return _seed_finding([each for each in same if each is not None], [each for each in other if each is not None])
+
+
+async def _drawn(examiner: Examiner, topic: str, seed: int) -> list[Reply | None]:
+    prompt = chat(_SENTENCE[examiner.language].format(topic=topic))
+    sampling = Sampling(SAMPLED, max_tokens=WRITTEN, seed=seed)
+    return [await examiner.ask(Request(prompt, sampling, repeat=repeat)) for repeat in range(DRAWS)]
 
 
 def _differ(one: Reply | None, other: Reply | None) -> bool | None:

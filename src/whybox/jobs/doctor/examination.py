@@ -12,12 +12,13 @@ from whybox.jobs.doctor.examiner import Examiner, check
 from whybox.jobs.doctor.repeats import Repeats
 from whybox.jobs.provenance import model_info
 from whybox.report.document import DoctorCheck, DoctorDocument, FloorRow, Lang, ModelInfo, TargetInfo
-from whybox.targets.target import Failure, Target
 from whybox.targets.local import LocalTarget
 from whybox.targets.openai import OpenAITarget
+from whybox.targets.target import Failure, Target
 
 NOT_REVEALED = "not revealed"
 MOST_FAILURES = 5
+USUAL = Repeats()
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class DoctorOptions:
 
     seed: int = 0
     most_context: int = 4096
-    design: Repeats = Repeats()
+    design: Repeats = USUAL
     language: Language = "en"
     lang: Lang = "en"
 
@@ -49,7 +50,7 @@ def doctor(
 ) -> DoctorDocument:
     """Examines a target. EndpointError where no call can succeed: that is no finding, but the end."""
     begun = time.perf_counter()
-    announce(Planned(options.design.calls + 2 * len(abilities.SEEDS) * 6 + 24))
+    announce(Planned(options.design.calls + abilities.DRAWS * len(abilities.SEEDS) * 6 + 24))
 
     async def examined() -> tuple[list[DoctorCheck], list[FloorRow], Examiner]:
         examiner = Examiner(target, options.language, options.seed, tell)

@@ -1,6 +1,6 @@
 """Who asks for the doctor: counts calls and failures, and stops where no call can succeed."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from whybox.errors import EndpointError
@@ -65,8 +65,8 @@ class Examiner:
 
 
 def check(
-    name: str, state: CheckState, finding: str, numbers: dict[str, Number] | None = None, quote: str | None = None
+    name: str, state: CheckState, finding: str, numbers: Mapping[str, Number] | None = None, quote: str | None = None
 ) -> DoctorCheck:
     """One finding; its code carries the name of the check."""
     shown = None if quote is None else quote[:MOST_QUOTED]
-    return DoctorCheck(check=name, state=state, finding=f"{name}.{finding}", numbers=numbers or {}, quote=shown)
+    return DoctorCheck(check=name, state=state, finding=f"{name}.{finding}", numbers=dict(numbers or {}), quote=shown)

@@ -14,6 +14,7 @@ from whybox.text.prompt import Code, Prompt
 
 SENTENCES = 12
 NEIGHBOURS = 4
+MOST = 128  # tokens
 
 
 def checks(target: LocalTarget, seed: int) -> list[DoctorCheck]:
@@ -30,7 +31,9 @@ def checks(target: LocalTarget, seed: int) -> list[DoctorCheck]:
     found = [check("finite", "yes", "all", {"tokens": len(prompt.ids), "largest": float(np.abs(base).max())})]
     again = model.run(prompt, tail=1).logits[-1]
     same = bool(np.array_equal(base, again))
-    found.append(check("repeat", "yes" if same else "no", "bit_equal" if same else "differs", {"moved": _gap(base, again)}))
+    found.append(
+        check("repeat", "yes" if same else "no", "bit_equal" if same else "differs", {"moved": _gap(base, again)})
+    )
     found.append(check("batch", "note", "moved", {"moved": _batch_gap(model, prompt), "neighbours": NEIGHBOURS}))
     found.append(check("cache", "note", "moved", {"moved": _cache_gap(model, prompt, base)}))
     found += _other_engine(model, prompt, base)
@@ -39,7 +42,8 @@ def checks(target: LocalTarget, seed: int) -> list[DoctorCheck]:
 
 def _prompt(model: Model, seed: int) -> Prompt:
     drawn = draw_fillers(np.random.default_rng(seed), "en")
-    return model.prompt(joiner("en").join(sentence for sentence, _ in zip(drawn, range(SENTENCES), strict=False)))
+    whole = model.prompt(joiner("en").join(sentence for sentence, _ in zip(drawn, range(SENTENCES), strict=False)))
+    return model.prompt(whole.ids[: min(MOST, model.spec.context // 2)])
 
 
 def _gap(one: np.ndarray, other: np.ndarray) -> float:

@@ -32,9 +32,7 @@ async def floor(examiner: Examiner, design: Repeats, logprobs: bool) -> list[Flo
     wanted = 1 if logprobs else None
     requests = [request_of(item.instance, Sampling(max_tokens=WRITTEN), wanted) for item in items]
     alone = [await _in_a_row(examiner, request, design.times) for request in requests]
-    again = [
-        replace(request, repeat=design.times + time) for time in range(design.times) for request in requests
-    ]
+    again = [replace(request, repeat=design.times + time) for time in range(design.times) for request in requests]
     beside = await examiner.ask_all(again)
     later = [_commonest(replies[1:]) for replies in alone]
     cold = [(item, later[i], [alone[i][0]]) for i, item in enumerate(items)]
@@ -55,7 +53,9 @@ def _commonest(replies: Sequence[Reply | None]) -> Reply | None:
     return max(there, key=lambda reply: counted[reply.text], default=None)
 
 
-def _row(condition: Condition, compared: Sequence[tuple[Item, Reply | None, Sequence[Reply | None]]]) -> FloorRow | None:
+def _row(
+    condition: Condition, compared: Sequence[tuple[Item, Reply | None, Sequence[Reply | None]]]
+) -> FloorRow | None:
     """Every call against the one it is compared with; calls that failed are counted elsewhere. None for no call."""
     pairs = [
         (item, against, reply)

@@ -34,7 +34,7 @@ class DoctorCheck(Part):
 
 
 class FloorRow(Part):
-    """How often an equal call was answered otherwise. differing: of `calls`, beside the call that each is compared with.
+    """How often an equal call was answered otherwise. differing: of `calls`, each beside one that it is compared with.
 
     bound: below which the true rate lies with 95 % confidence. logprob_max: largest |Δ logprob| of the first token.
     """

@@ -52,10 +52,28 @@ from whybox.targets.bots.kinds import (
 )
 from whybox.targets.bots.reading import Rule, Seen
 
-WORDS = (
-    "river lamp stone window bread garden winter letter bridge apple morning silver forest table music harbour "
-    "candle mountain paper summer"
-).split()
+WORDS = [
+    "river",
+    "lamp",
+    "stone",
+    "window",
+    "bread",
+    "garden",
+    "winter",
+    "letter",
+    "bridge",
+    "apple",
+    "morning",
+    "silver",
+    "forest",
+    "table",
+    "music",
+    "harbour",
+    "candle",
+    "mountain",
+    "paper",
+    "summer",
+]
 
 
 @dataclass(frozen=True)
@@ -292,11 +310,11 @@ def _ruled(rule: Rule, said: str, seen: Seen, obeyed: bool) -> str:
 
 
 def _broken(said: str) -> str:
-    """The same content in a form that no strict reading accepts: JSON without its braces, a value without its unit."""
+    """The same content in a form that no strict reading accepts: JSON without its braces, a value with a wrong name."""
     if said.startswith("{"):
         return said.strip("{}").replace('"', "")
     number = re.match(r"\d[\d,.]*", said)
-    return number[0] if number and number[0] != said else f"<<{said}>>"
+    return f"value: {number[0]}" if number and number[0] != said else f"<<{said}>>"
 
 
 def _prose(bot: Bot, draws: Draws, around: Circumstances) -> str:

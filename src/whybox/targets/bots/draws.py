@@ -18,7 +18,7 @@ def normal(*name: object) -> float:
 
 @dataclass(frozen=True)
 class Draws:
-    """The draws of one call. seed: of the bot. item, prompt: their names. repeat: how often the same was asked before."""
+    """The draws of one call. seed: of the bot. item, prompt: their names. repeat: how often it was asked before."""
 
     seed: int
     item: str

@@ -49,9 +49,7 @@ def of_text(tokens: Sequence[str]) -> list[float | None]:
 def noisy(seed: int, sigma: float, behind: Sequence[str]) -> list[tuple[str, float]]:
     """log P of each of the twenty words behind a text, in the order of `WORDS`: logits + sigma · fixed draws."""
     name = " ".join(behind[-3:])
-    logits = [
-        SHARPNESS * normal("logit", name, word) + sigma * normal("noise", seed, name, word) for word in WORDS
-    ]
+    logits = [SHARPNESS * normal("logit", name, word) + sigma * normal("noise", seed, name, word) for word in WORDS]
     most = max(logits)
     total = most + math.log(sum(math.exp(logit - most) for logit in logits))
     return [(word, logit - total) for word, logit in zip(WORDS, logits, strict=True)]
@@ -62,7 +60,9 @@ def written(seed: int, sigma: float, prompt: str, count: int, draw: tuple[float,
     behind, found = re.findall(r"\w+", prompt.lower()), []
     for place in range(count):
         rows = sorted(noisy(seed, sigma, behind), key=lambda row: -row[1])
-        word, logprob = rows[0] if draw[0] == 0 else _drawn(rows, draw[0], uniform("sample", draw[1], place, *behind[-3:]))
+        word, logprob = (
+            rows[0] if draw[0] == 0 else _drawn(rows, draw[0], uniform("sample", draw[1], place, *behind[-3:]))
+        )
         found.append(TokenLogprob(f" {word}" if found else word, logprob, tuple(rows)))
         behind.append(word)
     return found
@@ -71,7 +71,7 @@ def written(seed: int, sigma: float, prompt: str, count: int, draw: tuple[float,
 def forced(seed: int, sigma: float, tokens: Sequence[str]) -> list[TokenLogprob]:
     """log P of each token of a given text; what is no word of the model gets the least of all."""
     behind: list[str] = []
-    found = []
+    found: list[TokenLogprob] = []
     for token in tokens:
         rows = sorted(noisy(seed, sigma, behind), key=lambda row: -row[1])
         word = token.strip().lower()

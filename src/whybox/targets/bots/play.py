@@ -34,7 +34,7 @@ BESIDE_S = 0.005  # how long a bot that feels its neighbours waits for them
 
 @dataclass(frozen=True)
 class Said:
-    """An answer. text None: null content. tokens None: no log-probabilities; told: whether the field is there at all."""
+    """An answer. text None: null content. tokens None: no log-probabilities; told: whether the field is there."""
 
     text: str | None
     finish: str

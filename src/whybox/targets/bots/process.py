@@ -25,6 +25,8 @@ from whybox.targets.target import (
     no,
 )
 
+SOON = Patience(base=0.001)
+
 
 @dataclass(eq=False)
 class BotTarget:
@@ -34,7 +36,7 @@ class BotTarget:
     bank: Bank = NO_BANK
     seed: int = 0
     latency: float = 0.0
-    patience: Patience = Patience(base=0.001)
+    patience: Patience = SOON
     concurrency: int = 8
     draw: random.Random = field(default_factory=lambda: random.Random(0), repr=False)
 
@@ -69,7 +71,9 @@ class BotTarget:
         if isinstance(request.prompt, Chat):
             return Failure("malformed", wire.ONLY_RAW)
         await asyncio.sleep(0)
-        return wire.answer_score(bodies.echo_of(self._player.echo(request.prompt.text + request.answer), described(self.bot), 0), request)
+        return wire.answer_score(
+            bodies.echo_of(self._player.echo(request.prompt.text + request.answer), described(self.bot), 0), request
+        )
 
     def score_all(self, requests: Iterable[AnswerRequest]) -> AsyncIterator[tuple[int, ScoreOutcome]]:
         """Scores as they come."""

@@ -119,7 +119,9 @@ class Bank:
         found = [each for each in self.known if each.question in asked] or [
             each for each in self.known if sum(part in context for part in each.parts) * 2 > len(each.parts) > 1
         ]
-        return max(found, key=lambda each: (len(each.question), sum(part in context for part in each.parts)), default=None)
+        return max(
+            found, key=lambda each: (len(each.question), sum(part in context for part in each.parts)), default=None
+        )
 
 
 NO_BANK = Bank()

@@ -56,7 +56,7 @@ class BotServer:
 
     def __post_init__(self) -> None:
         self._player = Player(self.bot, self.bank, self.seed, self.latency)
-        self._open: set[asyncio.StreamWriter] = set()
+        self._open: dict[asyncio.StreamWriter, asyncio.Task[None]] = {}
 
     @property
     def model(self) -> str:
@@ -75,11 +75,15 @@ class BotServer:
             yield f"http://{f'[{host}]' if ':' in host else host}:{found}/v1"
         finally:
             server.close()
-            for writer in list(self._open):
+            connections = dict(self._open)
+            for writer in connections:
                 writer.transport.abort()
+            await asyncio.gather(*connections.values(), return_exceptions=True)
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._open.add(writer)
+        task = asyncio.current_task()
+        assert task is not None
+        self._open[writer] = task
         try:
             while (asked := await _read(reader)) is not None:
                 await self._answer(asked, reader, writer)
@@ -89,7 +93,7 @@ class BotServer:
         except (_Broken, ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, ValueError):
             pass
         finally:
-            self._open.discard(writer)
+            del self._open[writer]
             with suppress(ConnectionError, RuntimeError):
                 writer.close()
 
@@ -99,7 +103,9 @@ class BotServer:
         path = asked.path.partition("?")[0]
         match asked.method, path.removeprefix("/v1"):
             case "GET", "/models":
-                return _send(writer, {"object": "list", "data": [{"id": self.model, "object": "model"} | self._states()]})
+                return _send(
+                    writer, {"object": "list", "data": [{"id": self.model, "object": "model"} | self._states()]}
+                )
             case "GET", "/health" | "/":
                 counts = {"served": self.served, "answered": self.answered}
                 return _send(writer, {"status": "ok", "bot": described(self.bot), **counts})
@@ -152,7 +158,12 @@ class BotServer:
         return None
 
     async def _trouble(
-        self, trouble: Trouble, request: Request, stream: bool, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self,
+        trouble: Trouble,
+        request: Request,
+        stream: bool,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
     ) -> None:
         match trouble.kind:
             case "status":
@@ -165,7 +176,7 @@ class BotServer:
         if stream:
             chunks = list(bodies.chunks_of(trouble.behind, request, self.model, self.served))
             half = chunks[: len(chunks) // 2] or [b"data: {"]
-            broken = b"data: {\"choices\": [{\"delta\n\n" if trouble.kind == "malformed" else b""
+            broken = b'data: {"choices": [{"delta\n\n' if trouble.kind == "malformed" else b""
             writer.write(_STREAM_HEAD + b"".join(map(_chunk, [*half, *([broken] if broken else [])])))
             if broken:
                 writer.write(b"0\r\n\r\n")
@@ -188,7 +199,9 @@ async def _read(reader: asyncio.StreamReader) -> Asked | None:
         return None
     first, *lines = head.decode("latin-1").split("\r\n")
     method, _, rest = first.partition(" ")
-    headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
+    headers = {
+        name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)
+    }
     length = int(headers.get("content-length", "0"))
     if length > MOST_BODY or "chunked" in headers.get("transfer-encoding", ""):
         raise _Broken
@@ -204,9 +217,7 @@ def _json(body: bytes) -> Mapping[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-_STREAM_HEAD = (
-    b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nCache-Control: no-cache\r\n\r\n"
-)
+_STREAM_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
 def _chunk(data: bytes) -> bytes:
@@ -231,6 +242,5 @@ def _raw(writer: asyncio.StreamWriter, status: int, body: bytes, headers: Mappin
 def _head(status: int, length: int, headers: Mapping[str, str] | None = None) -> bytes:
     reason = _REASONS.get(status, "Error")
     more = "".join(f"{name}: {value}\r\n" for name, value in (headers or {}).items())
-    return (
-        f"HTTP/1.1 {status} {reason}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n{more}\r\n".encode()
-    )
+    kind = "Content-Type: application/json"
+    return f"HTTP/1.1 {status} {reason}\r\n{kind}\r\nContent-Length: {length}\r\n{more}\r\n".encode()

@@ -26,7 +26,10 @@ def rendered(prompt: Chat | Raw) -> list[str]:
 
 def ids_of(tokens: Sequence[str], bos: int) -> tuple[int, ...]:
     """Ids: BOS so many times, then a number for each token that depends on its text alone."""
-    return (*[BOS] * bos, *(2 + sum(byte * 31**place for place, byte in enumerate(t.encode())) % 99_991 for t in tokens))
+    return (
+        *[BOS] * bos,
+        *(2 + sum(byte * 31**place for place, byte in enumerate(t.encode())) % 99_991 for t in tokens),
+    )
 
 
 def cut(prompt: Chat | Raw, most: int, side: str) -> Chat | Raw:
