@@ -10,6 +10,7 @@ import random
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -44,6 +45,7 @@ from whybox.version import __version__
 
 OWN_FIELDS = frozenset({"model", "messages", "prompt", "stream", "n"})  # what bookkeeping relies on
 USUAL = Patience()
+OWN_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 REPEAT_HEADER = "x-whybox-repeat"
 WAITING = 4  # calls that wait to be made again hold no place, so others are started: up to so many times as many
 
@@ -100,7 +102,9 @@ def require_address(url: str) -> None:
     except ValueError:
         raise UsageError("base_url is no address", "for instance http://127.0.0.1:8000/v1") from None
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-        raise UsageError(f"base_url: expected http://… or https://…, found scheme {parts.scheme!r}")
+        raise UsageError(
+            f"base_url: expected http://… or https://…, found scheme {parts.scheme!r}", "set OPENAI_BASE_URL"
+        )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise UsageError(
             "base_url holds a user name, a password or a query", "keys come from the environment (OPENAI_API_KEY)"
@@ -117,7 +121,8 @@ class OpenAITarget:
     endpoint: Endpoint
     draw: random.Random = field(default_factory=random.Random, repr=False)
     clock: Callable[[], float] = field(default=time.perf_counter, repr=False)
-    _client: httpx.AsyncClient | None = field(default=None, init=False, repr=False)
+    _lanes: list[httpx.AsyncClient] = field(default_factory=list, init=False, repr=False)
+    _trust: ssl.SSLContext | bool | None = field(default=None, init=False, repr=False)
     _gate: Gate | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -201,27 +206,34 @@ class OpenAITarget:
 
     async def close(self) -> None:
         """Closes the connections."""
-        if self._client is not None:
-            await self._client.aclose()
-            self._client = self._gate = None
+        for client in self._lanes:
+            await client.aclose()
+        self._lanes, self._gate = [], None
 
     @property
     def _root(self) -> str:
         """The address without its `/v1`, as an absolute one."""
         return self._base.removesuffix("/v1")
 
+    @asynccontextmanager
+    async def _lane(self) -> AsyncIterator[httpx.AsyncClient]:
+        """A client with one connection, for one exchange: a pool searches all of its connections at every step."""
+        client = self._lanes.pop() if self._lanes else self._opened()
+        try:
+            yield client
+        finally:
+            self._lanes.append(client)
+
     def _opened(self) -> httpx.AsyncClient:
-        if self._client is None:
-            end = self.endpoint
-            host = urlsplit(self._base).hostname
-            self._client = httpx.AsyncClient(
-                headers={"User-Agent": f"whybox/{__version__}", **self._secrets.headers()},
-                timeout=None,  # one deadline holds the whole attempt
-                limits=httpx.Limits(max_connections=end.concurrency, max_keepalive_connections=end.concurrency),
-                verify=_trust(end.ca_file) if self._base.startswith("https") else False,
-                trust_env=host not in ("localhost", "127.0.0.1", "::1"),  # a proxy has no part in what stays here
-            )
-        return self._client
+        if self._trust is None:
+            self._trust = _trust(self.endpoint.ca_file) if self._base.startswith("https") else False
+        return httpx.AsyncClient(
+            headers={"User-Agent": f"whybox/{__version__}", **self._secrets.headers()},
+            timeout=None,  # one deadline holds the whole attempt
+            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
+            verify=self._trust,
+            trust_env=urlsplit(self._base).hostname not in OWN_HOSTS,  # a proxy has no part in what stays here
+        )
 
     async def _persistently(self, attempt: Callable[[], Awaitable[F]]) -> F:
         if self._gate is None:
@@ -242,7 +254,11 @@ class OpenAITarget:
     async def _streamed(self, path: str, body: Mapping[str, Any], repeat: int, wanted: bool) -> Outcome:
         gathered, events, first, begun = wire.Gathered(), EventStream(), None, self.clock()
         try:
-            async with asyncio.timeout(self.endpoint.timeout), self._stream(path, body, repeat) as answer:
+            async with (
+                asyncio.timeout(self.endpoint.timeout),
+                self._lane() as lane,
+                lane.stream("POST", self._base + path, content=_encoded(body), headers=_headers(repeat)) as answer,
+            ):
                 if answer.status_code != httpx.codes.OK:
                     return self._refused(answer, (await answer.aread()).decode("utf-8", "replace"))
                 if "html" in answer.headers.get("content-type", ""):
@@ -265,11 +281,6 @@ class OpenAITarget:
         outcome = gathered.outcome(wanted)
         return replace(outcome, first_token_s=first) if isinstance(outcome, Reply) else outcome
 
-    def _stream(self, path: str, body: Mapping[str, Any], repeat: int) -> Any:
-        return self._opened().stream(
-            "POST", self._base + path, content=_encoded(body), headers=_headers(repeat), follow_redirects=False
-        )
-
     async def _json(
         self, method: str, path: str, body: Mapping[str, Any] | None = None, repeat: int = 0
     ) -> Mapping[str, Any] | Failure:
@@ -277,8 +288,8 @@ class OpenAITarget:
         url = path if path.startswith("http") else self._base + path
         content = None if body is None else _encoded(body)
         try:
-            async with asyncio.timeout(self.endpoint.timeout):
-                answer = await self._opened().request(method, url, content=content, headers=_headers(repeat))
+            async with asyncio.timeout(self.endpoint.timeout), self._lane() as lane:
+                answer = await lane.request(method, url, content=content, headers=_headers(repeat))
         except TimeoutError:
             return self._too_late()
         except httpx.HTTPError as problem:

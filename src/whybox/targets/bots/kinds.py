@@ -336,7 +336,8 @@ def checked(bot: Bot) -> Bot:
     for each in fields(bot):
         value = getattr(bot, each.name)
         if isinstance(value, float) and not _admissible(bot, each.name, value):
-            raise UsageError(f"{name_of(type(bot))}: {each.name} = {value} cannot be meant")
+            meant = (type(bot).__doc__ or "").strip()
+            raise UsageError(f"{name_of(type(bot))}: {each.name} = {value} cannot be meant", meant)
         if isinstance(value, int) and value < 1:
             raise UsageError(f"{name_of(type(bot))}: {each.name} must be at least 1, found {value}")
     if isinstance(bot, Errors) and not set(bot.ways.split("+")) <= set(FAULT_WAYS):
