@@ -22,13 +22,14 @@ WORDS: dict[str, tuple[str, str]] = {
     "column.interval": ("95 % interval", "95 % 区间"),
     "column.bound": ("below", "低于"),
     "column.answers": ("answers differ", "答案不同"),
-    "column.logprob": ("max |Δ logprob|, nats", "最大 |Δ logprob|，nats"),
-    "condition.cold": ("cold: the first call against later ones", "冷启动：首次请求与后续请求相比"),
-    "condition.warm": ("warm: the same call again", "热启动：原样再次请求"),
-    "condition.concurrent": ("concurrent: beside other calls", "并发：与其他请求同时进行"),
-    "condition.same-seed": ("sampled with the same seed", "相同种子采样"),
+    "column.logprob": ("|Δ logprob|", "|Δ logprob|"),
+    "condition.cold": ("cold", "冷启动"),
+    "condition.warm": ("warm", "热启动"),
+    "condition.concurrent": ("concurrent", "并发"),
     "floor.said": (
+        "cold: the first call against later ones · warm: the same call again · concurrent: beside other calls. "
         "“below”: the true rate lies under it with 95 % confidence. Effects count only above these rates.",
+        "冷启动：首次请求与后续请求相比 · 热启动：原样再次请求 · 并发：与其他请求同时进行。"
         "“低于”：真实比例以 95 % 置信度低于该值。只有超过这些比例的效应才算数。",
     ),
     # reach and model

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from whybox.report.doctor_words import say
 from whybox.report.document import DoctorCheck, DoctorDocument, FloorRow, Lang
-from whybox.report.numbers import interval, number, percent
+from whybox.report.numbers import number, percent
 from whybox.report.text import heading, plain_table
 from whybox.report.visible import one_line
 
@@ -72,7 +72,7 @@ def _floor(rows: tuple[FloorRow, ...], console: Console, lang: Lang) -> Table:
         table.add_row(
             say(f"condition.{row.condition}", lang),
             f"{row.differing}/{row.calls}",
-            interval(row.interval),
+            f"[{percent(row.interval[0])}, {percent(row.interval[1])}]",
             percent(row.bound),
             f"{row.answers_differing}/{row.calls}",
             "" if row.logprob_max is None else number(row.logprob_max),

@@ -76,12 +76,18 @@ def _row(
         calls=len(pairs),
         differing=differing,
         rate=differing / len(pairs),
-        interval=wilson(rate) or (0.0, 1.0),
+        interval=_whole(wilson(rate) or (0.0, 1.0)),
         bound=flip_bound(len(pairs)) if differing == 0 else (exact[1] if exact else 1.0),
         answers_differing=answers,
         logprob_max=max(moved) if moved else None,
         logprob_max_reason=None if moved else "no log-probabilities",
     )
+
+
+def _whole(bounds: tuple[float, float]) -> tuple[float, float]:
+    """Bounds of a share: what rounding leaves beyond its ends is taken off."""
+    low, high = bounds
+    return (0.0 if low < 1e-12 else low, min(high, 1.0))
 
 
 def _answer(item: Item, reply: Reply) -> tuple[str, str | None]:

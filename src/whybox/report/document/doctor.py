@@ -8,7 +8,7 @@ from whybox.report.document.base import Document, Interval, Part
 
 Number = int | float | str
 CheckState = Literal["yes", "no", "note", "fault", "unknown", "skipped"]
-Condition = Literal["cold", "warm", "concurrent", "same-seed"]
+Condition = Literal["cold", "warm", "concurrent"]
 
 
 class TargetInfo(Part):
