@@ -173,7 +173,7 @@ def test_a_refused_key_is_told_and_not_shown(caplog: pytest.LogCaptureFixture) -
 
 def test_a_model_that_repeats_the_key_is_not_stored_with_it() -> None:
     found, _ = ask([http(SAID.replace("7 days", f"you sent {SECRET}"))], key=Key(SECRET, "K"))
-    assert found == Reply(f"you sent {HIDDEN}", served_by="m")
+    assert found == Reply(f"you sent {HIDDEN}", tokens_reason="the text repeats a secret", served_by="m")
 
 
 def event(delta: dict[str, Any] | None, finish: str | None = None) -> bytes:

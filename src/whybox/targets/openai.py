@@ -313,7 +313,10 @@ class OpenAITarget:
         hide = self._secrets.hide
         if isinstance(outcome, Failure):
             return replace(outcome, cause=hide(outcome.cause))
-        return replace(outcome, text=hide(outcome.text), reasoning=hide(outcome.reasoning))
+        text = hide(outcome.text)
+        if text != outcome.text:  # its tokens spell the secret out piece by piece
+            outcome = replace(outcome, text=text, tokens=None, tokens_reason="the text repeats a secret")
+        return replace(outcome, reasoning=hide(outcome.reasoning))
 
 
 def _taken(gathered: wire.Gathered, event: str) -> Failure | None:

@@ -64,6 +64,15 @@ def truth(bot: Bot, k: int = 4) -> Truth:
             return _recency(w, k)
         case MiddleBlind(d):
             return {"Q": d, "L": 0.0, "shape": "U" if d > 0 else "flat"}
+        case Misattributes(q):
+            return {"accuracy": 1 - q * (k - 1) / k, "primacy": 1 - 1 / k}
+        case _:
+            return _without_order(bot)
+
+
+def _without_order(bot: Bot) -> Truth:
+    """The rows in which nothing stands in an order."""
+    match bot:
         case ClosedBook(p):
             return {"gain": 0.0, "follow": 0.0, "PB": 1.0, "accuracy": p, "code": "knowledge · overruled"}
         case Reader(e):
@@ -82,8 +91,6 @@ def truth(bot: Bot, k: int = 4) -> Truth:
             return {"change_given_DIR": 0.0, "CC": 0.0}
         case Brittle(r):
             return {"CC": (1 - r) ** 4, "F_inv": r}
-        case Misattributes(q):
-            return {"accuracy": 1 - q * (k - 1) / k, "primacy": 1 - 1 / k}
         case Stubborn(s):
             return {"PB": s, "CB": 1 - s}
         case Gullible(g):
