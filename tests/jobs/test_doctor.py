@@ -1,12 +1,16 @@
 """What the doctor finds: the planted fault of each bot, and nothing on an honest one."""
 
 import asyncio
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from threading import Event, Thread
 
 import pytest
+import torch
+from transformers import AutoModelForCausalLM
 
 from tests.targets.folder import tiny_folder
 from whybox.errors import EndpointError
@@ -196,7 +200,9 @@ def test_where_no_call_can_succeed_there_is_no_finding() -> None:
 
 
 def test_a_local_model_shows_more() -> None:
-    document = doctor(LocalTarget(open_model(str(tiny_folder()), "torch")), replace(OPTIONS, design=Repeats(3, 3)))
+    document = doctor(
+        LocalTarget(open_model(str(tiny_folder()), "torch")), replace(OPTIONS, design=Repeats(2, 3), topics=2)
+    )
     found = findings(document)
     assert found["finite"] == "finite.all"
     assert found["repeat"] == "repeat.bit_equal"
@@ -215,3 +221,17 @@ def test_every_finding_has_its_sentence_in_both_languages() -> None:
             assert check.finding in WORDS
             assert sentence(check, "en") != sentence(check, "zh")
             assert "{" not in sentence(check, "zh")
+
+
+def test_the_first_value_that_is_not_finite_is_named(tmp_path: Path) -> None:
+    """The MLP of layer 1 overflows: nothing that such a model writes is measured."""
+    broken = AutoModelForCausalLM.from_pretrained(tiny_folder())
+    with torch.no_grad():
+        broken.model.layers[1].mlp.down_proj.weight.fill_(3e38)
+    folder = Path(shutil.copytree(tiny_folder(), tmp_path / "broken"))
+    broken.save_pretrained(folder)
+    document = doctor(LocalTarget(open_model(str(folder))), OPTIONS)
+    found = next(check for check in document.checks if check.finding == "finite.first")
+    assert (found.state, found.numbers["site"], found.numbers["layer"]) == ("fault", "mlp_out", 1)
+    assert (document.verdict, document.floor, document.calls) == ("faults", (), 0)
+    assert "mlp_out of layer 1" in sentence(found, "en")

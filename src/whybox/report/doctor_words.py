@@ -59,6 +59,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "返回 {tokens} 个已写 token 的对数概率，均 ≤ 0 且有变化，并附最可能的 {top} 个",
     ),
     "logprobs.missing": ("no log-probabilities", "没有对数概率"),
+    "logprobs.no_text": ("cannot be told: the answer is empty", "无法判断：回答为空"),
     "logprobs.refused": ("log-probabilities are refused", "拒绝提供对数概率"),
     "logprobs.constant": (
         "log-probabilities that are none: {tokens} tokens, all {value} nats",

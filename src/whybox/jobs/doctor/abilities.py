@@ -23,17 +23,18 @@ _LIKELY = {
 }
 SEEDS = (11, 12)
 DRAWS = 3
+MOST_TOPICS = 6
 
 
-async def seeds(examiner: Examiner) -> DoctorCheck:
+async def seeds(examiner: Examiner, topics: int = MOST_TOPICS) -> DoctorCheck:
     """Sampled at temperature 1: equal seeds must write equal texts, and other seeds other ones.
 
     Each call is made three times in a row, alone; the first, which finds the target cold, counts only against others.
     """
-    topics = _TOPICS[examiner.language]
-    drawn = {(topic, seed): await _drawn(examiner, topic, seed) for topic in topics for seed in SEEDS}
+    chosen = _TOPICS[examiner.language][:topics]
+    drawn = {(topic, seed): await _drawn(examiner, topic, seed) for topic in chosen for seed in SEEDS}
     same = [_differ(replies[1], replies[2]) for replies in drawn.values()]
-    other = [_differ(drawn[topic, SEEDS[0]][1], drawn[topic, SEEDS[1]][1]) for topic in topics]
+    other = [_differ(drawn[topic, SEEDS[0]][1], drawn[topic, SEEDS[1]][1]) for topic in chosen]
     return _seed_finding([each for each in same if each is not None], [each for each in other if each is not None])
 
 
@@ -68,6 +69,8 @@ async def logprobs(examiner: Examiner) -> DoctorCheck:
     if reply.tokens is None:
         return check("logprobs", "no", "missing", quote=reply.tokens_reason)
     numbers = [token.logprob for token in reply.tokens]
+    if not numbers:
+        return check("logprobs", "unknown", "no_text")
     if len(numbers) > 1 and max(numbers) - min(numbers) < 1e-9:
         return check("logprobs", "fault", "constant", {"tokens": len(numbers), "value": numbers[0]})
     first = [token for token in reply.tokens if token.top and token.logprob < token.top[0][1] - 1e-6]

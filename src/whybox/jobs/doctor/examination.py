@@ -24,6 +24,7 @@ USUAL = Repeats()
 @dataclass(frozen=True)
 class DoctorOptions:
     """seed: of prompts. most_context: tokens up to which a prompt is made longer. design: of equal calls.
+    topics: of how many each seed writes.
 
     language: of the prompts that are sent. lang: of the report.
     """
@@ -31,6 +32,7 @@ class DoctorOptions:
     seed: int = 0
     most_context: int = 4096
     design: Repeats = USUAL
+    topics: int = abilities.MOST_TOPICS
     language: Language = "en"
     lang: Lang = "en"
 
@@ -50,7 +52,7 @@ def doctor(
 ) -> DoctorDocument:
     """Examines a target. EndpointError where no call can succeed: that is no finding, but the end."""
     begun = time.perf_counter()
-    announce(Planned(options.design.calls + abilities.DRAWS * len(abilities.SEEDS) * 6 + 24))
+    announce(Planned(options.design.calls + abilities.DRAWS * len(abilities.SEEDS) * options.topics + 24))
 
     async def examined() -> tuple[list[DoctorCheck], list[FloorRow], Examiner]:
         examiner = Examiner(target, options.language, options.seed, tell)
@@ -90,7 +92,12 @@ async def _examined(examiner: Examiner, options: DoctorOptions) -> tuple[list[Do
         found.append(check("chat", "skipped", "none", quote=target.abilities.chat.why))
         return [*found, await abilities.scores(examiner)], []
     told = await abilities.logprobs(examiner)
-    found += [told, await abilities.scores(examiner), await abilities.seeds(examiner), await template.system(examiner)]
+    found += [
+        told,
+        await abilities.scores(examiner),
+        await abilities.seeds(examiner, options.topics),
+        await template.system(examiner),
+    ]
     if not isinstance(target, LocalTarget):
         found += [await template.added(examiner), await template.bos(examiner)]
         found.append(await context.context(examiner, options.most_context))
