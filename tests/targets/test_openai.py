@@ -144,6 +144,13 @@ def test_what_cannot_pass_is_said_once(answer: bytes, kind: str, said: str, fata
     assert "\n" not in found.cause
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_half_a_character_is_refused_before_it_is_sent(stream: bool) -> None:
+    found, server = ask([http(SAID)], Request(chat("a\ud83d")), stream=stream)
+    assert isinstance(found, Failure)
+    assert (found.kind, server.heads) == ("prompt", [])
+
+
 def test_nobody_there() -> None:
     async def run() -> tuple[Failure, str]:
         target = OpenAITarget(Endpoint("m", "http://127.0.0.1:1/v1", patience=Patience(0)))

@@ -143,9 +143,11 @@ class OpenAITarget:
         body = wire.body_of(request, end.model, end.limit_name, end.stream) | dict(end.extra_body)
         path, wanted = wire.path_of(request.prompt), request.logprobs is not None
         read = self._streamed if end.stream else self._whole
+        if isinstance(content := _encoded(body), Failure):
+            return content
 
         async def attempt() -> Outcome:
-            return self._hidden(await read(path, body, request.repeat, wanted))
+            return self._hidden(await read(path, content, request.repeat, wanted))
 
         return await self._persistently(attempt)
 
@@ -157,10 +159,12 @@ class OpenAITarget:
         """log P of a given answer, from an echo of raw text. A Failure where the endpoint gives no numbers for it."""
         if isinstance(request.prompt, Chat):
             return Failure("malformed", wire.ONLY_RAW)
-        body = wire.answer_body(request, self.endpoint.model) | dict(self.endpoint.extra_body)
+        content = _encoded(wire.answer_body(request, self.endpoint.model) | dict(self.endpoint.extra_body))
+        if isinstance(content, Failure):
+            return content
 
         async def attempt() -> ScoreOutcome:
-            found = await self._json("POST", "/completions", body, request.repeat)
+            found = await self._json("POST", "/completions", content, request.repeat)
             if isinstance(found, Failure):
                 return found
             try:
@@ -182,8 +186,11 @@ class OpenAITarget:
         else:
             body |= {"messages": wire.body_of(Request(prompt), "", "max_tokens", False)["messages"]}
             body |= {"add_generation_prompt": True}
+        content = _encoded(body)
+        if isinstance(content, Failure):
+            return None
         for path in (f"{self._root}/tokenize", "/tokenize"):
-            found = await self._json("POST", path, body)
+            found = await self._json("POST", path, content)
             if isinstance(found, Mapping) and isinstance(tokens := found.get("tokens"), list):
                 return tuple(tokens) if tokens and all(isinstance(token, int) for token in tokens) else None
         return None
@@ -240,8 +247,8 @@ class OpenAITarget:
             self._gate = Gate(self.endpoint.concurrency)
         return await persistently(attempt, self.endpoint.patience, self._gate, self.draw, self.clock)
 
-    async def _whole(self, path: str, body: Mapping[str, Any], repeat: int, wanted: bool) -> Outcome:
-        found = await self._json("POST", path, body, repeat)
+    async def _whole(self, path: str, content: bytes, repeat: int, wanted: bool) -> Outcome:
+        found = await self._json("POST", path, content, repeat)
         if isinstance(found, Failure):
             return found
         gathered = wire.Gathered()
@@ -251,13 +258,13 @@ class OpenAITarget:
             return malformed(f"the answer does not follow the protocol: {odd}")
         return gathered.outcome(wanted)
 
-    async def _streamed(self, path: str, body: Mapping[str, Any], repeat: int, wanted: bool) -> Outcome:
+    async def _streamed(self, path: str, content: bytes, repeat: int, wanted: bool) -> Outcome:
         gathered, events, first, begun = wire.Gathered(), EventStream(), None, self.clock()
         try:
             async with (
                 asyncio.timeout(self.endpoint.timeout),
                 self._lane() as lane,
-                lane.stream("POST", self._base + path, content=_encoded(body), headers=_headers(repeat)) as answer,
+                lane.stream("POST", self._base + path, content=content, headers=_headers(repeat)) as answer,
             ):
                 if answer.status_code != httpx.codes.OK:
                     return self._refused(answer, (await answer.aread()).decode("utf-8", "replace"))
@@ -282,11 +289,10 @@ class OpenAITarget:
         return replace(outcome, first_token_s=first) if isinstance(outcome, Reply) else outcome
 
     async def _json(
-        self, method: str, path: str, body: Mapping[str, Any] | None = None, repeat: int = 0
+        self, method: str, path: str, content: bytes | None = None, repeat: int = 0
     ) -> Mapping[str, Any] | Failure:
         """One exchange. A path that begins with http is an address of its own."""
         url = path if path.startswith("http") else self._base + path
-        content = None if body is None else _encoded(body)
         try:
             async with asyncio.timeout(self.endpoint.timeout), self._lane() as lane:
                 answer = await lane.request(method, url, content=content, headers=_headers(repeat))
@@ -336,8 +342,12 @@ def _taken(gathered: wire.Gathered, event: str) -> Failure | None:
     return None
 
 
-def _encoded(body: Mapping[str, Any]) -> bytes:
-    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+def _encoded(body: Mapping[str, Any]) -> bytes | Failure:
+    """The bytes of a body. Half a surrogate pair has none, and is not replaced by something that nobody wrote."""
+    try:
+        return json.dumps(body, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        return Failure("prompt", f"character {error.start} of the request is half a surrogate pair and has no bytes")
 
 
 def _headers(repeat: int) -> dict[str, str]:
