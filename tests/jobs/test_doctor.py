@@ -112,7 +112,7 @@ def test_text_that_nobody_typed() -> None:
     assert findings(document)["added"] == "added.system_text"
 
 
-MANY = replace(OPTIONS, design=Repeats(40, 5))
+MANY = replace(OPTIONS, design=Repeats(30, 5))
 
 
 @pytest.mark.parametrize(
