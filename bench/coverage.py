@@ -24,6 +24,7 @@ from whybox.statistics.changes import Changes, changes
 from whybox.statistics.permutation import Permuted
 
 DRAWS = 200_000
+NULLS = {"honest": laws.honest, "tie_flipper": laws.tie_flipper}
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def exact(cell: CoverageCell) -> float:
 def alarms(cell: AlarmCell, runs: int, resamples: int) -> Alarms:
     """One null law of the probe `order`: the permutation must not see an effect more often than α allows."""
     generator = np.random.default_rng(cell.seed)
-    draw = getattr(laws, cell.draw)
+    draw = NULLS[cell.draw]
     count = 0
     for _ in range(runs):
         found = changes(draw(generator, cell.n, **cell.law), generator, resamples=resamples)

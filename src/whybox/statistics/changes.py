@@ -107,7 +107,7 @@ def _mean_effect(
 ) -> Float[np.ndarray, "*draws"]:
     """Σ D_i / items; an item that a deal leaves without a pair counts 0. Rounded, so that equal sums are equal."""
     effects = _shares(slots, chosen.between) - _shares(slots, chosen.within)
-    return np.round(np.nan_to_num(effects, nan=0.0).sum(axis=-1) / items, 12)
+    return np.asarray(np.round(np.nan_to_num(effects, nan=0.0).sum(axis=-1) / items, 12))
 
 
 def _both_kinds(

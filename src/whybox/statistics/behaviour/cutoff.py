@@ -97,7 +97,7 @@ def profile(
     total = hits[..., -1:] + np.asarray(controls)[..., None]
     after, left = total - hits, trials[-1] - trials + n
     apart = _log_likelihood(hits, trials) + _log_likelihood(after, left)
-    pooled = _log_likelihood(total, trials[-1] + n)
+    pooled = _log_likelihood(total, trials[-1:] + n)
     return np.where(hits * left >= after * trials, apart, pooled)
 
 
