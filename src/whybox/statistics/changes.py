@@ -74,7 +74,7 @@ def changes(
     return Changes(float(effects.mean()), float(between.mean()), float(within.mean()), interval, null, effects)
 
 
-def item_effects(codes: Calls, compared: Sequence[tuple[int, int]] | None = None) -> Effects:
+def item_effects(codes: Calls, compared: Sequence[tuple[int, int]] | None = None) -> Float[np.ndarray, "some"]:
     """D_i of the items that have a pair of both kinds."""
     items, arms, runs = codes.shape
     _, between, within = _both_kinds(codes.reshape(items, arms * runs).T, pairs_of_calls(arms, runs, compared))
