@@ -35,6 +35,19 @@ from whybox.report.document.look import (
     Where,
 )
 from whybox.report.document.next import Candidate, Generated, NextDocument, Stage
+from whybox.report.document.run import (
+    AaRow,
+    ArmAnswer,
+    CallCounts,
+    CurvePoint,
+    CurveRow,
+    DecidingRow,
+    EstimateRow,
+    GateRow,
+    ProbeRow,
+    RunDocument,
+    SuiteTarget,
+)
 from whybox.report.document.why import (
     Agreement,
     Answer,
@@ -65,11 +78,14 @@ from whybox.report.document.why import (
 
 __all__ = [
     "DOCUMENTS",
+    "AaRow",
     "Agreement",
     "Answer",
     "AnswerSide",
+    "ArmAnswer",
     "BaseRate",
     "Block",
+    "CallCounts",
     "Candidate",
     "CaseInfo",
     "Cause",
@@ -77,6 +93,9 @@ __all__ = [
     "ClassCount",
     "Code",
     "Count",
+    "CurvePoint",
+    "CurveRow",
+    "DecidingRow",
     "Decision",
     "Diagnosis",
     "Dilution",
@@ -84,7 +103,9 @@ __all__ = [
     "DoctorCheck",
     "DoctorDocument",
     "Document",
+    "EstimateRow",
     "FloorRow",
+    "GateRow",
     "Generated",
     "HeadClass",
     "HeadLook",
@@ -111,10 +132,12 @@ __all__ = [
     "PatternRows",
     "Prefix",
     "Probe",
+    "ProbeRow",
     "PromptToken",
     "PromptView",
     "Provenance",
     "QueryRows",
+    "RunDocument",
     "SchemaId",
     "SecondarySink",
     "SegmentInfo",
@@ -122,6 +145,7 @@ __all__ = [
     "Shams",
     "Sides",
     "Stage",
+    "SuiteTarget",
     "TargetInfo",
     "TokenRow",
     "Tried",
@@ -132,7 +156,7 @@ __all__ = [
     "to_json",
 ]
 
-DOCUMENTS: tuple[type[Document], ...] = (DoctorDocument, LookDocument, NextDocument, WhyDocument)
+DOCUMENTS: tuple[type[Document], ...] = (DoctorDocument, LookDocument, NextDocument, RunDocument, WhyDocument)
 
 
 def to_json(document: Document) -> str:
