@@ -3,14 +3,16 @@
 import sys
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+from rich.text import Text
 
 from whybox.suite.planning import Row
 from whybox.suite.progress import Progress
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.progress import Progress as Bar
 
 _WORDS = {
     "en": (
@@ -71,11 +73,8 @@ class RunBar:
         return f"{rate}{progress.failed} {self.words[8]} · {progress.cached} {self.words[9]}{left}"
 
 
-def show_plan(rows: Sequence[Row], lang: Literal["en", "zh"], console: "Console") -> None:
+def show_plan(rows: Sequence[Row], lang: Literal["en", "zh"], console: Console) -> None:
     """What would be done, one line a probe and target."""
-    from rich.table import Table
-    from rich.text import Text
-
     words = _WORDS[lang]
     table = Table(*words[:7], box=None, pad_edge=False)
     for row in rows:
@@ -90,9 +89,6 @@ def _finds(row: Row) -> str:
     return f"≥ {100 * row.finds:.1f} pt" if isinstance(row.finds, float) else "—"
 
 
-def _bar() -> "Bar":
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
+def _bar() -> Bar:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[told]}"))
-    return Progress(*columns, console=Console(stderr=True), transient=True)
+    return Bar(*columns, console=Console(stderr=True), transient=True)
