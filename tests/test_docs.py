@@ -54,12 +54,18 @@ def test_every_command_exists_with_its_options(page: Path) -> None:
         if verb.startswith("-"):
             continue
         assert verb in _VERBS, f"{name_of(page)}: {command}"
-        known = options_of(_VERBS[verb])
+        known = options_of(_verb(verb, words))
         for word in words:
             if re.fullmatch(r"--?[a-z][a-z-]*", word):
                 assert word in known, f"{name_of(page)}: {command}"
             if word.startswith("examples/"):
                 assert (ROOT / word).exists(), f"{name_of(page)}: {command}"
+
+
+def _verb(name: str, words: list[str]) -> Any:
+    """A verb; of a group of verbs (`bots`), the one that is named behind it."""
+    group = vars(_VERBS[name]).get("commands")
+    return _VERBS[name] if group is None else group[words[0]]
 
 
 def options_of(verb: Any) -> set[str]:

@@ -13,6 +13,7 @@ WhyboxError
     ├── DownloadError     no network, no pip, a checksum that differs
     ├── StorageError      a disk that is full or not writable
     ├── CapacityError     memory that would not suffice, with the number
+    ├── EndpointError     a server that is not there, refuses the key, or has no such model
     └── NonFiniteError    NaN or Inf, at the place where it first appears
 """
 
@@ -91,6 +92,10 @@ class StorageError(InfrastructureError):
 
 class CapacityError(InfrastructureError):
     """Work that would not fit in memory: the number, and the way out."""
+
+
+class EndpointError(InfrastructureError):
+    """A server that no call can succeed on: not there, a refused key, an unknown model, a web page for an answer."""
 
 
 class NonFiniteError(InfrastructureError):

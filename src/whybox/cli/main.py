@@ -5,11 +5,16 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from whybox.cli.bots import bots
+from whybox.cli.doctor import doctor
+from whybox.cli.init import init
 from whybox.cli.look import look
 from whybox.cli.models import models
 from whybox.cli.next import next_
 from whybox.cli.outcome import exit_codes, leave, utf8_streams
 from whybox.cli.pull import pull
+from whybox.cli.report import report
+from whybox.cli.run import run
 from whybox.cli.why import why
 from whybox.version import __version__
 
@@ -35,6 +40,11 @@ app.command(name="look")(look)
 app.command(name="why")(why)
 app.command(name="pull")(pull)
 app.command(name="models")(models)
+app.command(name="doctor")(doctor)
+app.command(name="run")(run)
+app.command(name="init")(init)
+app.command(name="report")(report)
+app.add_typer(bots, name="bots")
 
 
 def _print_version(asked: bool) -> bool:

@@ -70,6 +70,37 @@ class Walk:
             self.bar.stop()
 
 
+class Calls:
+    """Calls to a target: how many about, beforehand; then a live bar where stderr is a terminal."""
+
+    def __init__(self, lang: Literal["en", "zh"], quiet: bool) -> None:
+        self.words = ("约 {n} 次请求", "请求") if lang == "zh" else ("about {n} calls", "calls")
+        self.quiet = quiet
+        self.planned = 0
+        self.bar: Bar | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def announce(self, calls: int) -> None:
+        if self.quiet:
+            return
+        self.planned = calls
+        print(self.words[0].format(n=calls), file=sys.stderr, flush=True)
+        if sys.stderr.isatty():
+            self.bar = _bar()
+            self.bar.start()
+            self.task = self.bar.add_task(self.words[1], total=calls)
+
+    def tell(self, done: int) -> None:
+        if self.bar is not None:
+            self.bar.update(self.task, completed=done, total=max(done, self.planned))
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+
 def _bar() -> "Bar":
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

@@ -11,6 +11,11 @@ def own_models() -> Path:
     return (Path(home).expanduser() if home else _platform_cache() / "whybox") / "models"
 
 
+def own_answers() -> Path:
+    """Answers of earlier runs, for runs that ask the same: beside our own models."""
+    return own_models().with_name("answers.sqlite")
+
+
 def extra_models() -> list[Path]:
     """The folders of `WHYBOX_MODELS`, in order, separated as PATH is."""
     return [Path(part).expanduser() for part in os.environ.get("WHYBOX_MODELS", "").split(os.pathsep) if part]

@@ -46,7 +46,7 @@ def _asked_item(draw: Draw, attribute: Attribute, drawn: FactSet) -> Item:
 
 
 _KEY_LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
-_KEYVALUE = {
+KEYVALUE = {
     "en": ("The code of the {name} is {value}.", "What is the code of the {name}?"),
     "zh": ("{name}的代码是{value}。", "{name}的代码是什么？"),
 }
@@ -54,7 +54,7 @@ _KEYVALUE = {
 
 def keyvalue_item(draw: Draw) -> Item:
     """The code of X is K7Q-19; what is the code of X?"""
-    statement, question = _KEYVALUE[draw.language]
+    statement, question = KEYVALUE[draw.language]
     facts: list[Fact] = []
     for name in draw_names(draw.generator, draw.language, draw.size):
         written = with_kind(name, "device", draw.language)
@@ -105,7 +105,7 @@ _PREMISE = {
     "en": "Why did the {name} close last year?",
     "zh": "{name}去年为什么停用？",
 }
-_DECLINE = {"en": "The documents do not say.", "zh": "文档没有说明。"}
+DECLINE = {"en": "The documents do not say.", "zh": "文档没有说明。"}
 
 
 def boundary_item(draw: Draw) -> Item:
@@ -131,13 +131,13 @@ def boundary_item(draw: Draw) -> Item:
 
 def _declined(draw: Draw, drawn: FactSet, ask: tuple[str, str], given: tuple[str, ...], scorer: Scorer) -> Item:
     question, variant = ask
-    answers = Answers(_DECLINE[draw.language], given[0], "text")
+    answers = Answers(DECLINE[draw.language], given[0], "text")
     instance = documents_case(draw, [fact.sentence for fact in drawn.facts], question, answers, None)
     return Item(draw.id, "boundary", draw.language, instance, scorer, drawn.facts, None, given, variant, drawn.flags)
 
 
-_NEVER = {"en": "Answer in one sentence. Never write the word {word}.", "zh": "用一句话回答，不要写出“{word}”这个词。"}
-_JSON = {
+NEVER = {"en": "Answer in one sentence. Never write the word {word}.", "zh": "用一句话回答，不要写出“{word}”这个词。"}
+JSON_RULE = {
     "en": "Reply with a JSON object that has the key value, and nothing else.",
     "zh": "只回复一个含有键 value 的 JSON 对象。",
 }
@@ -153,12 +153,12 @@ def rule_item(draw: Draw) -> Item:
     phrases = attribute.phrases(draw.language)
     value = phrases.answer.format(value=drawn.right.value)
     if draw.index % 2:
-        system, variant = _JSON[draw.language], "json"
+        system, variant = JSON_RULE[draw.language], "json"
         answers = Answers(f'{{"value": {drawn.right.value}}}', value, "text")
         scorer: Scorer = JsonWithKeys(("value",), strict=True)
     else:
         word = phrases.topic
-        system, variant = _NEVER[draw.language].format(word=word), f"never:{word}"
+        system, variant = NEVER[draw.language].format(word=word), f"never:{word}"
         answers = Answers(value, f"{value} {word}" if draw.language == "en" else f"{word}{value}", "text")
         scorer = never_write([word])
     question = phrases.question.format(name=drawn.right.name)

@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from whybox.report.document.base import Document, Interval, Lang, ModelInfo, Part, SchemaId, TokenRow
+from whybox.report.document.doctor import DoctorCheck, DoctorDocument, FloorRow, TargetInfo
 from whybox.report.document.look import (
     BaseRate,
     ClassCount,
@@ -35,6 +36,19 @@ from whybox.report.document.look import (
     Where,
 )
 from whybox.report.document.next import Candidate, Generated, NextDocument, Stage
+from whybox.report.document.run import (
+    AaRow,
+    ArmAnswer,
+    CallCounts,
+    CurvePoint,
+    CurveRow,
+    DecidingRow,
+    EstimateRow,
+    GateRow,
+    ProbeRow,
+    RunDocument,
+    SuiteTarget,
+)
 from whybox.report.document.why import (
     Agreement,
     Answer,
@@ -65,11 +79,14 @@ from whybox.report.document.why import (
 
 __all__ = [
     "DOCUMENTS",
+    "AaRow",
     "Agreement",
     "Answer",
     "AnswerSide",
+    "ArmAnswer",
     "BaseRate",
     "Block",
+    "CallCounts",
     "Candidate",
     "CaseInfo",
     "Cause",
@@ -77,11 +94,19 @@ __all__ = [
     "ClassCount",
     "Code",
     "Count",
+    "CurvePoint",
+    "CurveRow",
+    "DecidingRow",
     "Decision",
     "Diagnosis",
     "Dilution",
     "DilutionPoint",
+    "DoctorCheck",
+    "DoctorDocument",
     "Document",
+    "EstimateRow",
+    "FloorRow",
+    "GateRow",
     "Generated",
     "HeadClass",
     "HeadLook",
@@ -109,10 +134,12 @@ __all__ = [
     "PatternRows",
     "Prefix",
     "Probe",
+    "ProbeRow",
     "PromptToken",
     "PromptView",
     "Provenance",
     "QueryRows",
+    "RunDocument",
     "SchemaId",
     "SecondarySink",
     "SegmentInfo",
@@ -120,6 +147,8 @@ __all__ = [
     "Shams",
     "Sides",
     "Stage",
+    "SuiteTarget",
+    "TargetInfo",
     "TokenRow",
     "Tried",
     "Verdict",
@@ -129,7 +158,7 @@ __all__ = [
     "to_json",
 ]
 
-DOCUMENTS: tuple[type[Document], ...] = (LookDocument, NextDocument, WhyDocument)
+DOCUMENTS: tuple[type[Document], ...] = (DoctorDocument, LookDocument, NextDocument, RunDocument, WhyDocument)
 
 
 def to_json(document: Document) -> str:

@@ -1,0 +1,63 @@
+"""`whybox run [SUITE.yaml]`: behaviour tests on local weights or an endpoint; goes on where it was."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from whybox.cli.options import Shared, with_shared
+from whybox.cli.threads import limit_threads
+
+SuiteFile = Annotated[Path, typer.Argument(metavar="SUITE.yaml", help="The suite file; `whybox init` writes one.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done: calls, tokens, time. Ask nothing.")]
+Limit = Annotated[int | None, typer.Option("--limit", min=1, help="Only so many items a probe.", show_default=False)]
+Filter = Annotated[
+    str | None,
+    typer.Option("--filter", metavar="PROBE/ITEM/ARM", help="Such as 'order/*'.", show_default=False),
+]
+Repeat = Annotated[int | None, typer.Option("--repeat", min=1, help="Make every call so often.", show_default=False)]
+RetryErrors = Annotated[bool, typer.Option("--retry-errors", help="Make calls again that failed before.")]
+Width = Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Calls at once.", show_default=False)]
+NoCache = Annotated[bool, typer.Option("--no-cache", help="Take no answer of another run, and keep none for others.")]
+Strict = Annotated[bool, typer.Option("--strict", help="End with 4 where a gate is inconclusive.")]
+FOLDER = Path("whybox-run")
+
+
+@with_shared
+def run(
+    context: typer.Context,
+    suite: SuiteFile = Path("whybox.yaml"),
+    dry_run: DryRun = False,
+    limit: Limit = None,
+    filter: Filter = None,
+    repeat: Repeat = None,
+    retry_errors: RetryErrors = False,
+    jobs: Width = None,
+    no_cache: NoCache = False,
+    strict: Strict = False,
+    *,
+    shared: Shared,
+) -> None:
+    """Run a suite of behaviour tests; what was done before is kept, and not asked again."""
+    limit_threads(shared.threads)
+
+    from whybox.cli.running import prepared_suite, ran, say_plan
+    from whybox.jobs.run import RunOptions
+    from whybox.library.folders import own_answers
+    from whybox.suite.whole import Choice
+
+    choice = Choice(filter, limit, retry_errors, None if no_cache else own_answers())
+    seed = shared.seed if _typed(context, "seed") else None
+    model = shared.model if _typed(context, "model") else None
+    options = RunOptions(choice, seed, repeat, model, strict, shared.language)
+    prepared, folder = prepared_suite(suite, options, shared, jobs), shared.out or FOLDER
+    if dry_run:
+        say_plan(prepared, shared, folder)
+    elif code := ran(prepared, options, folder, shared).exit_code:
+        raise typer.Exit(code)
+
+
+def _typed(context: typer.Context, option: str) -> bool:
+    """Whether an option was given: what was not leaves the suite's own word standing."""
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"

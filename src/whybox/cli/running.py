@@ -1,0 +1,77 @@
+"""What `whybox run` does once its options are read. Imported when it is needed, since it opens models."""
+
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from rich.console import Console
+
+from whybox.cli.opening import model_of
+from whybox.cli.options import EngineName, Shared
+from whybox.cli.run_bar import RunBar, show_plan
+from whybox.cli.telling import json_text, print_document, write_whole
+from whybox.jobs.run import RunOptions, plan_rows, prepare, run_suite, seconds_of, target_from
+from whybox.model import Model
+from whybox.report.document import RunDocument
+from whybox.report.junit import junit
+from whybox.report.markdown import markdown
+from whybox.report.text_run import render_run
+from whybox.statistics.unknown import Unknown
+from whybox.suite.behaviour import TargetText
+from whybox.suite.whole import Prepared
+from whybox.targets.target import Target
+
+
+def prepared_suite(suite: Path, options: RunOptions, shared: Shared, width: int | None) -> Prepared:
+    """The suite with its targets opened. width: calls at once, in place of what the suite says."""
+
+    def opened(text: TargetText) -> Target:
+        return target_from(text, lambda each: _model(each, shared), shared.seed, width)
+
+    return prepare(suite, options, opened)
+
+
+def ran(prepared: Prepared, options: RunOptions, folder: Path, shared: Shared) -> RunDocument:
+    """Plan, progress, result, files. KeyboardInterrupt says where what was done is kept."""
+    if not shared.quiet:
+        show_plan(plan_rows(prepared), shared.language, Console(stderr=True))
+    try:
+        with RunBar(shared.language, shared.quiet) as bar:
+            document = run_suite(prepared, options, folder, bar.tell)
+    except KeyboardInterrupt as stop:
+        raise KeyboardInterrupt(f"What was done is in {folder}; the same command goes on from there.") from stop
+    write_whole(folder / "report.json", json_text(document) + "\n")
+    write_whole(folder / "junit.xml", junit(document))
+    write_whole(folder / "summary.md", markdown(document))
+    if shared.json:
+        print(json_text(document))
+    else:
+        console = Console()
+        render_run(document, console, document.lang)
+        console.print(f"→ {folder}", style="dim", markup=False)
+    return document
+
+
+def say_plan(prepared: Prepared, shared: Shared, folder: Path) -> None:
+    """What would be done, and nothing else."""
+    begun = time.perf_counter()
+    seconds = seconds_of(prepared, folder)
+    planned = plan_rows(prepared)
+    if not shared.json:
+        show_plan(planned, shared.language, Console())
+        print(f"— ({seconds.reason})" if isinstance(seconds, Unknown) else f"≈ {seconds:.0f} s")
+        return
+    rows = [asdict(row) | _maybe("finds", row.finds) for row in planned]
+    print_document("plan", begun, {"suite": prepared.suite.file.suite, "rows": rows, **_maybe("seconds", seconds)})
+
+
+def _maybe(name: str, value: float | Unknown) -> dict[str, float | str | None]:
+    """A number, or null beside the reason why there is none."""
+    known = (None, value.reason) if isinstance(value, Unknown) else (value, None)
+    return {name: known[0], f"{name}_reason": known[1]}
+
+
+def _model(text: TargetText, shared: Shared) -> Model:
+    """A model of this machine, as the suite says; the engine that was typed stands in for `auto`."""
+    engine = shared.engine if text.engine == "auto" else EngineName(text.engine)
+    return model_of(replace(shared, model=text.model, engine=engine, precision=text.precision))

@@ -1,0 +1,102 @@
+"""`whybox run`: from a suite file to the document of what was found."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from whybox.errors import UsageError
+from whybox.jobs.run_document import run_document
+from whybox.model import Model
+from whybox.report.document import Lang, RunDocument, to_json
+from whybox.statistics.unknown import Unknown
+from whybox.suite.behaviour import Behaviour, TargetText
+from whybox.suite.grounds import grounds_of, seeded
+from whybox.suite.planning import Row, plan, rows
+from whybox.suite.progress import Tell, unseen
+from whybox.suite.store import Store
+from whybox.suite.whole import Choice, Prepared, run
+from whybox.targets.naming import OPENAI, endpoint_of, target_of
+from whybox.targets.openai import OpenAITarget
+from whybox.targets.target import Target
+
+RUN = "run.sqlite"
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """seed, repeat, model: in place of what the suite says. strict: an inconclusive gate counts."""
+
+    choice: Choice = field(default_factory=Choice)
+    seed: int | None = None
+    repeat: int | None = None
+    model: str | None = None
+    strict: bool = False
+    lang: Lang = "en"
+
+
+def plan_rows(prepared: Prepared) -> list[Row]:
+    """The plan, one line a probe and target."""
+    return rows(prepared.planned, prepared.grounds)
+
+
+def prepare(path: Path, options: RunOptions, opened: Callable[[TargetText], Target]) -> Prepared:
+    """Reads the suite, opens its targets, plans every call. UsageError for what cannot be."""
+    suite = seeded(Behaviour.load(path), options.seed, options.repeat)
+    if options.model is not None:
+        file = suite.file.model_copy(update={"targets": [TargetText(model=options.model)]})
+        suite = replace(suite, file=file)
+    targets = {text.title: opened(text) for text in suite.file.targets}
+    grounds = grounds_of(suite, targets, path.parent)
+    return Prepared(suite, targets, grounds, plan(suite, grounds))
+
+
+def run_suite(prepared: Prepared, options: RunOptions, folder: Path, tell: Tell = unseen) -> RunDocument:
+    """Makes the calls that are not finished and reads all. The document is kept in the run as well."""
+    begun = time.perf_counter()
+    folder.mkdir(parents=True, exist_ok=True)
+    found = run(prepared, folder / RUN, options.choice, tell)
+    document = run_document(prepared.suite, prepared.targets, found, options.lang, options.strict)
+    document = document.model_copy(update={"took_s": time.perf_counter() - begun})
+    with Store(folder / RUN) as store:
+        store.write_notes({"document": to_json(document)})
+    return document
+
+
+def seconds_of(prepared: Prepared, folder: Path) -> float | Unknown:
+    """About how long the unfinished calls will take, by those that this run has made."""
+    if not (folder / RUN).is_file():
+        return Unknown("the time is not known before the first call")
+    with Store(folder / RUN) as store:
+        pace = store.seconds_a_call()
+        left = len(store.unfinished(prepared.planned.calls))
+    return Unknown("the time is not known before the first call") if pace is None else pace * left
+
+
+def kept_document(folder: Path) -> RunDocument:
+    """The document of a run that was finished before. UsageError where there is none."""
+    with Store.existing(folder / RUN) as store:
+        text = store.note("document")
+    if text is None:
+        raise UsageError(f"the run in {folder} is not finished", "go on with it: whybox run SUITE.yaml -o DIR")
+    return RunDocument.model_validate_json(text)
+
+
+def target_from(text: TargetText, local: Callable[[TargetText], Model], seed: int, width: int | None) -> Target:
+    """The target of a suite. local: opens a model of this machine. width: calls at once, in place of the suite's."""
+    if not text.model.startswith(OPENAI):
+        return target_of(text.model, lambda name: local(text), seed)
+    end = endpoint_of(text.model)
+    return OpenAITarget(
+        replace(
+            end,
+            base_url=text.base_url or end.base_url,
+            stream=text.stream,
+            timeout=text.timeout,
+            patience=replace(end.patience, max_retries=text.max_retries),
+            concurrency=width or text.concurrency,
+            extra_body=text.extra_body,
+            extra_headers=text.extra_headers,
+            ca_file=text.ca_file or end.ca_file,
+        )
+    )

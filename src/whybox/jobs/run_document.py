@@ -1,0 +1,238 @@
+"""What a run found, as its document."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from whybox.jobs.provenance import model_info
+from whybox.probes.design import Curve, Deciding, Estimate, Finding
+from whybox.report.document import (
+    AaRow,
+    ArmAnswer,
+    CallCounts,
+    CurvePoint,
+    CurveRow,
+    DecidingRow,
+    EstimateRow,
+    GateRow,
+    Lang,
+    ModelInfo,
+    ProbeRow,
+    RunDocument,
+    SuiteTarget,
+)
+from whybox.report.estimate_line import points
+from whybox.statistics.intervals import wilson
+from whybox.statistics.multiplicity import holm
+from whybox.statistics.unknown import Unknown
+from whybox.suite.behaviour import Behaviour
+from whybox.suite.floor import FloorFound
+from whybox.suite.gates import State
+from whybox.suite.judgement import Judged, Skipped, Where, of_probe
+from whybox.suite.whole import Found, Tally
+from whybox.targets.local import LocalTarget
+from whybox.targets.target import Target
+
+NOT_REVEALED = "not revealed"
+NO_GATE, SETTLED, NO_TEST = "no gate", "no gate is open", "no test"
+FLIPS_SEEN = "flips were seen"
+WORST = (State.FAIL, State.ERROR, State.INCONCLUSIVE, State.PASS, State.SKIPPED)
+NOTHING_RUN, EXIT = 5, {State.FAIL: 1, State.ERROR: 3}
+INCONCLUSIVE = 4
+
+
+def run_document(
+    suite: Behaviour, targets: Mapping[str, Target], found: Found, lang: Lang, strict: bool
+) -> RunDocument:
+    """The document of a run; `took_s` is set by who measured it."""
+    states = {each.verdict.state for each in found.judged}
+    verdict = next((state for state in WORST if state in states), None)
+    counts = found.counts
+    return RunDocument(
+        schema=RunDocument.identity(),
+        lang=lang,
+        model=_model(next(iter(targets.values()))),
+        seed=suite.file.seed,
+        took_s=0.0,
+        suite=suite.file.suite,
+        suite_digest=suite.digest,
+        targets=tuple(_target(name, target) for name, target in targets.items()),
+        calls=CallCounts(
+            planned=counts.planned,
+            chosen=found.selected,
+            finished=counts.finished,
+            failed=counts.failed,
+            cached=counts.cached,
+        ),
+        floor=tuple(_aa(name, row) for name, rows in found.floors.items() for row in rows),
+        probes=tuple(_probe(suite, where, found) for where in found.findings),
+        gates=tuple(_gate(suite, each, lang) for each in found.judged),
+        verdict=None if verdict is None else verdict.value,
+        verdict_reason=NO_GATE if verdict is None else None,
+        exit_code=_exit_code(verdict, counts.finished, strict or suite.file.report.strict),
+    )
+
+
+def _exit_code(verdict: State | None, finished: int, strict: bool) -> int:
+    if finished == 0:
+        return NOTHING_RUN
+    if verdict is State.INCONCLUSIVE and strict:
+        return INCONCLUSIVE
+    return EXIT.get(verdict, 0) if verdict else 0
+
+
+def _model(target: Target) -> ModelInfo:
+    if isinstance(target, LocalTarget):
+        return model_info(target.model)
+    name, kind, hidden = target.identity.model, target.identity.kind, NOT_REVEALED
+    return ModelInfo(name=name, family=kind, digest=hidden, engine=hidden, precision=hidden, kernel=hidden)
+
+
+def _target(name: str, target: Target) -> SuiteTarget:
+    identity = target.identity
+    return SuiteTarget(name=name, kind=identity.kind, model=identity.model, details=dict(identity.details))
+
+
+def _aa(target: str, row: FloorFound) -> AaRow:
+    return AaRow(
+        target=target,
+        condition=row.condition,
+        items=row.items,
+        calls=row.differing.n,
+        differing=row.differing.hits,
+        lost=row.lost,
+        bound=row.bound,
+        bound_reason=None if row.bound is not None else FLIPS_SEEN if row.differing.hits else "no call came back",
+    )
+
+
+def _probe(suite: Behaviour, where: Where, found: Found) -> ProbeRow:
+    name, target = where
+    finding, tally = found.findings[where], found.tallies[where]
+    state = of_probe(found.judged, name, target) or _ungated(finding)
+    rows = () if isinstance(finding, Skipped) else _estimates(finding.estimates)
+    limit = suite.file.report.failures
+    shown = {} if isinstance(finding, Skipped) else _shown(finding, limit)
+    return ProbeRow(
+        probe=name,
+        kind=suite.probes[name].NAME,
+        target=target,
+        **_maybe("verdict", None if state is None else state.value, NO_GATE),
+        **_headline(rows, _reason(finding)),
+        **_needs([each for each in found.judged if (each.text.probe, each.target) == where]),
+        **_tallied(tally),
+        not_measured=_reason(finding),
+        estimates=rows,
+        **shown,
+    )
+
+
+def _tallied(tally: Tally) -> dict[str, Any]:
+    return {"calls": tally.calls, "errors": tally.errors, "seconds": tally.seconds}
+
+
+def _reason(finding: Finding | Skipped) -> str:
+    return finding.reason if isinstance(finding, Skipped) else finding.broken
+
+
+def _ungated(finding: Finding | Skipped) -> State | None:
+    if isinstance(finding, Skipped):
+        return State.SKIPPED
+    return State.ERROR if finding.broken else None
+
+
+def _headline(rows: Sequence[EstimateRow], reason: str) -> dict[str, Any]:
+    """The first statistic, as the row of the probe shows it."""
+    if rows:
+        return rows[0].model_dump(exclude={"unit", "null_95", "null_95_reason"})
+    names = ("estimate", "interval", "floor", "p", "p_adjusted")
+    unknown = [_maybe(name, None, reason) for name in names]
+    return {"statistic": "", "n": 0} | {key: value for each in unknown for key, value in each.items()}
+
+
+def _estimates(estimates: Sequence[Estimate]) -> tuple[EstimateRow, ...]:
+    """p adjusted by Holm over the primary statistics of the probe."""
+    tested = {i: each.p for i, each in enumerate(estimates) if each.p is not None and each.primary}
+    adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
+    return tuple(_estimate(each, adjusted.get(i)) for i, each in enumerate(estimates))
+
+
+def _estimate(each: Estimate, adjusted: float | None) -> EstimateRow:
+    why = each.value.reason if isinstance(each.value, Unknown) else "read by its null"
+    no_test = each.null_95.reason if isinstance(each.null_95, Unknown) else NO_TEST
+    return EstimateRow(
+        statistic=each.statistic,
+        unit=each.unit,
+        n=each.items,
+        **_number("estimate", each.value),
+        **_maybe("interval", each.interval, why),
+        **_number("floor", each.floor),
+        **_number("null_95", each.null_95),
+        **_maybe("p", each.p, no_test),
+        **_maybe("p_adjusted", adjusted, no_test if each.p is None else "beside the primary statistic"),
+    )
+
+
+def _needs(gates: Sequence[Judged]) -> dict[str, Any]:
+    """The largest need among the open gates: all of them must be settled."""
+    open_gates = [each.verdict.needs for each in gates if each.verdict.state is State.INCONCLUSIVE]
+    unknown = next((need.reason for need in open_gates if isinstance(need, Unknown)), None)
+    known = [need for need in open_gates if isinstance(need, int)]
+    reason = unknown or (SETTLED if gates else NO_GATE)
+    return _maybe("needs_n", None if unknown or not known else max(known), reason)
+
+
+def _gate(suite: Behaviour, each: Judged, lang: Lang) -> GateRow:
+    verdict, text = each.verdict, each.text
+    needs = verdict.needs
+    says = suite.probes[text.probe].MEASURES[text.statistic].says[lang == "zh"]
+    unit = " 个百分点" if lang == "zh" else " points"
+    not_judged = verdict.reason or "not judged"
+    need = _number("needs_n", Unknown(SETTLED) if needs is None else needs)
+    return GateRow(
+        gate=text.name or text.demand,
+        probe=text.probe,
+        target=each.target,
+        demand=text.demand,
+        says=says.format(limit=points(text.limit) + unit),
+        verdict=verdict.state.value,
+        because=verdict.because.value,
+        detail=verdict.reason,
+        **_maybe("p_holds", verdict.p_holds, not_judged),
+        **_maybe("p_broken", verdict.p_broken, not_judged),
+        **need,
+    )
+
+
+def _shown(finding: Finding, limit: int) -> dict[str, Any]:
+    return {
+        "curves": tuple(map(_curve, finding.curves)),
+        "deciding": tuple(map(_deciding, finding.deciding[:limit])),
+        "notes": finding.notes,
+    }
+
+
+def _curve(curve: Curve) -> CurveRow:
+    points_of = tuple(
+        CurvePoint(label=label, hits=rate.hits, n=rate.n, **_maybe("interval", wilson(rate), "no call came back"))
+        for label, rate in curve.points
+    )
+    return CurveRow(name=curve.name, axis=curve.axis, points=points_of)
+
+
+def _deciding(each: Deciding) -> DecidingRow:
+    prompt = "\n".join(part.text for part in each.case.parts)
+    answers = _pairs(each.arms, each.answers)
+    return DecidingRow(item=each.item, prompt=prompt, right=each.case.right, answers=tuple(answers))
+
+
+def _pairs(arms: Iterable[str], answers: Iterable[str]) -> Iterable[ArmAnswer]:
+    return (ArmAnswer(arm=arm, answer=answer) for arm, answer in zip(arms, answers, strict=True))
+
+
+def _number(name: str, value: float | int | Unknown) -> dict[str, Any]:
+    return _maybe(name, None, value.reason) if isinstance(value, Unknown) else _maybe(name, value, "")
+
+
+def _maybe(name: str, value: object, reason: str) -> dict[str, Any]:
+    """A field that is null exactly when its reason says why."""
+    return {name: value, f"{name}_reason": (reason or "not known") if value is None else None}

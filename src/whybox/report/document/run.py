@@ -1,0 +1,167 @@
+"""The document of `whybox run`: what every probe found on every target, and whether its gates hold."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from whybox.report.document.base import Document, Interval, Part
+from whybox.report.document.doctor import TargetInfo
+
+StateName = Literal["pass", "fail", "inconclusive", "error", "skipped"]
+
+
+class CallCounts(Part):
+    """Calls of the run: planned, chosen by --filter and --limit, finished, failed, answered from the cache."""
+
+    planned: int
+    chosen: int
+    finished: int
+    failed: int
+    cached: int
+
+
+class SuiteTarget(TargetInfo):
+    """A target with the name that it has in the suite."""
+
+    name: str
+
+
+class AaRow(Part):
+    """The A/A floor of one target under one condition: equal requests whose text differed from the first of their item.
+
+    bound: below which the true rate lies with 95 % confidence.
+    """
+
+    target: str
+    condition: Literal["cold", "warm", "concurrent"]
+    items: int
+    calls: int
+    differing: int
+    lost: int
+    bound: float | None
+    bound_reason: str | None = None
+
+
+class EstimateRow(Part):
+    """A statistic beside all that it must stand beside. estimate, interval, floor, null_95: shares, nats or turns."""
+
+    statistic: str
+    estimate: float | None
+    estimate_reason: str | None = None
+    interval: Interval | None
+    interval_reason: str | None = None
+    unit: Literal["share", "nats", "turns"]
+    n: int
+    floor: float | None
+    floor_reason: str | None = None
+    null_95: float | None
+    null_95_reason: str | None = None
+    p: float | None
+    p_reason: str | None = None
+    p_adjusted: float | None
+    p_adjusted_reason: str | None = None
+
+
+class CurvePoint(Part):
+    """`hits` of `n` at a label, with the Wilson interval."""
+
+    label: str
+    hits: int
+    n: int
+    interval: Interval | None
+    interval_reason: str | None = None
+
+
+class CurveRow(Part):
+    """A rate along an axis."""
+
+    name: str
+    axis: str
+    points: tuple[CurvePoint, ...]
+
+
+class ArmAnswer(Part):
+    """What came back in one arm."""
+
+    arm: str
+    answer: str
+
+
+class DecidingRow(Part):
+    """An item that decided the finding. prompt: as it was asked in the first arm. right: the expected answer."""
+
+    item: str
+    prompt: str
+    right: str
+    answers: tuple[ArmAnswer, ...]
+
+
+class ProbeRow(Part):
+    """One probe on one target. verdict: the worst of its gates. estimate to p_adjusted: of its first statistic.
+
+    calls, errors: of this probe. seconds: of its calls, added up. needs_n: about how many more items would settle it.
+    """
+
+    probe: str
+    kind: str
+    target: str
+    verdict: StateName | None
+    verdict_reason: str | None = None
+    statistic: str
+    estimate: float | None
+    estimate_reason: str | None = None
+    interval: Interval | None
+    interval_reason: str | None = None
+    n: int
+    floor: float | None
+    floor_reason: str | None = None
+    p: float | None
+    p_reason: str | None = None
+    p_adjusted: float | None
+    p_adjusted_reason: str | None = None
+    needs_n: int | None
+    needs_n_reason: str | None = None
+    calls: int
+    errors: int
+    seconds: float
+    not_measured: str = ""
+    estimates: tuple[EstimateRow, ...] = ()
+    curves: tuple[CurveRow, ...] = ()
+    deciding: tuple[DecidingRow, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class GateRow(Part):
+    """A gate on one target. demand: as the suite says it. says: the sentence. because: a code of what decided."""
+
+    gate: str
+    probe: str
+    target: str
+    demand: str
+    says: str
+    verdict: StateName
+    because: str
+    detail: str = ""
+    p_holds: float | None
+    p_holds_reason: str | None = None
+    p_broken: float | None
+    p_broken_reason: str | None = None
+    needs_n: int | None
+    needs_n_reason: str | None = None
+
+
+class RunDocument(Document):
+    """`whybox run`. verdict: of all gates. exit_code: what the command ended with."""
+
+    NAME: ClassVar[str] = "whybox.run"
+
+    suite: str
+    suite_digest: str
+    targets: tuple[SuiteTarget, ...]
+    calls: CallCounts
+    floor: tuple[AaRow, ...]
+    probes: tuple[ProbeRow, ...]
+    gates: tuple[GateRow, ...]
+    verdict: StateName | None
+    verdict_reason: str | None = None
+    exit_code: int = Field(ge=0, le=5)

@@ -1,0 +1,34 @@
+"""A run on the terminal: verdict, one block a probe with its one line, gates that are not passed, the floor."""
+
+from rich.console import Console
+from rich.text import Text
+
+from whybox.report.document import Lang, RunDocument
+from whybox.report.run_lines import MARKS, estimate_of, why
+from whybox.report.run_words import say
+from whybox.report.visible import one_line
+
+_STYLES = {"pass": "green", "fail": "bold red", "inconclusive": "yellow", "error": "red", "skipped": "dim", None: ""}
+
+
+def render_run(document: RunDocument, console: Console, lang: Lang) -> None:
+    """The document in at most as many lines as it has probes and gates."""
+    _print(console, f"{one_line(document.suite)}  ", document.verdict, lang)
+    console.print(Text(say("run.counts", lang, **document.calls.model_dump())), style="dim")
+    for row in document.floor:
+        values = {"n": row.calls, "hits": row.differing, "condition": row.condition, "target": one_line(row.target)}
+        console.print(Text(say("run.floor", lang, **values)), style="dim")
+    for probe in document.probes:
+        console.print()
+        _print(console, f"{one_line(probe.probe)} · {one_line(probe.target)}  ", probe.verdict, lang)
+        console.print(Text(f"  {one_line(estimate_of(probe, lang))}"))
+        for gate in document.gates:
+            if (gate.probe, gate.target) == (probe.probe, probe.target):
+                said = f"  {MARKS[gate.verdict]} {one_line(gate.says)} {one_line(why(gate, lang))}"
+                console.print(Text(said), style=_STYLES[gate.verdict])
+
+
+def _print(console: Console, name: str, state: str | None, lang: Lang) -> None:
+    line = Text(name, style="bold")
+    line.append(f"{MARKS[state]} {say('state.' + (state or 'none'), lang)}", style=_STYLES[state])
+    console.print(line)

@@ -1,0 +1,68 @@
+"""The suites that `whybox init` writes: commented, and running at once."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from whybox.probes import PROBES
+
+Size = Literal["smoke", "full"]
+SMOKE = ("order", "edit", "evidence")
+SMOKE_ITEMS = 24
+
+_HEAD = {
+    "smoke": "A first look that runs at once. It has no gates on accuracy: a small model would fail them.",
+    "full": "The designed sizes: what the gates demand can be shown, or shown not to hold.",
+}
+_TOP = """\
+# {head}
+# whybox run              makes the calls, goes on where it was, writes the reports
+# whybox run --dry-run    says what it would do
+suite: {size}
+version: 1
+seed: 0                   # of every draw; another seed draws other items
+
+targets:
+  - {model}
+  # - {{name: server, model: "openai:my-model", base_url: "http://127.0.0.1:8000/v1", concurrency: 8}}
+  #                       # the key comes from OPENAI_API_KEY and from nowhere else
+
+# data:                   # items of your own, in place of generated ones
+#   mine: {{file: cases.yaml}}                 # cases in YAML, JSONL or CSV; a probe takes them with `data: mine`
+
+probes:
+"""
+_RUN = """
+run:
+  temperature: 0
+  floor: {{items: {items}, times: {times}}}   # the same request again and again, before the first probe
+  looks: 1                # how often the gates may be read
+
+report:
+  strict: false           # true: an inconclusive gate ends the run with 4
+"""
+
+
+def suite_text(size: Size, model: str = "smollm2") -> str:
+    """The file as text. smoke: a few small probes. full: every probe with the gates of its design."""
+    named = [name for name in PROBES if size == "full" or name in SMOKE]
+    top = _TOP.format(head=_HEAD[size], size=size, model=model)
+    floor = {"smoke": (4, 3), "full": (12, 5)}[size]
+    parts = [top, *(_probe(name, size) for name in named), *_gates(named, size)]
+    return "".join(parts) + _RUN.format(items=floor[0], times=floor[1])
+
+
+def _probe(name: str, size: Size) -> str:
+    probe = PROBES[name]
+    fields = probe.model_fields
+    items = SMOKE_ITEMS if size == "smoke" else fields["items"].default
+    return f"  {name}:  # {probe.ABOUT}\n    items: {items}\n    runs: {fields['runs'].default}\n"
+
+
+def _gates(named: list[str], size: Size) -> Iterator[str]:
+    if size == "smoke":
+        yield "\n# gates:                  # what must hold, written before the first run\n"
+    else:
+        yield "\ngates:                    # what must hold, written before the first run\n"
+    for name in named:
+        for gate in PROBES[name].GATES:
+            yield f"{'# ' if size == 'smoke' else ''}  - {{probe: {name}, {gate}}}\n"

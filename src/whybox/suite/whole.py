@@ -1,0 +1,204 @@
+"""A whole suite, in the order of an experiment: plan, floor, calls, findings, verdicts. No step is left out."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from whybox.probes.design import Call, Cell, Finding, Ground, Plan, Record
+from whybox.suite import floor, schedule
+from whybox.suite.behaviour import Behaviour
+from whybox.suite.cache import AnswerCache, Cache, NoCache
+from whybox.suite.database import only_writer
+from whybox.suite.executor import Executor, LocalExecutor
+from whybox.suite.floor import FLOOR, FloorFound
+from whybox.suite.judgement import NOT_ASKED, Judged, Skipped, Where, judge
+from whybox.suite.planning import Planned
+from whybox.suite.progress import Tell, unseen
+from whybox.suite.runner import Sitting, target_key
+from whybox.suite.store import Counts, Store
+from whybox.targets.target import Failure, Target
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which part of a plan is run, and how. cache: the file of earlier answers; None for none."""
+
+    pattern: str | None = None
+    limit: int | None = None
+    retry_errors: bool = False
+    cache: Path | None = None
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Of one probe on one target: calls that are finished, failed ones among them, seconds that they took together."""
+
+    calls: int = 0
+    errors: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a run found. records are not kept: they are in the store."""
+
+    findings: Mapping[Where, Finding | Skipped]
+    tallies: Mapping[Where, Tally]
+    judged: Sequence[Judged]
+    floors: Mapping[str, Sequence[FloorFound]]
+    counts: Counts
+    selected: int
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A suite with its targets and its plan: nothing has been asked yet."""
+
+    suite: Behaviour
+    targets: Mapping[str, Target]
+    grounds: Mapping[str, Ground]
+    planned: Planned
+
+
+def run(prepared: Prepared, store_path: Path, choice: Choice = Choice(), tell: Tell = unseen) -> Found:
+    """Makes the calls that are not finished, then reads all. EndpointError as `Sitting.make`."""
+    calls, targets = prepared.planned.calls, prepared.targets
+    with only_writer(store_path), Store(store_path) as store:
+        name = store.begin(calls, {title: target.identity.digest for title, target in targets.items()})
+        with _cache(choice, prepared.suite, name) as cache:
+            going = _Going(prepared, choice, Sitting(store, cache, tell))
+            asyncio.run(going.make())
+        return going.found()
+
+
+@dataclass
+class _Going:
+    """One go at a suite. plans: with the calls of later rounds. owner: whose call it is; a call may ask another target
+    than the one that its probe is planned for.
+    """
+
+    prepared: Prepared
+    choice: Choice
+    sitting: Sitting
+    plans: dict[Where, Plan | Skipped] = field(init=False)
+    owner: dict[Cell, Where] = field(init=False)
+    chosen: list[Call] = field(init=False)
+    keys: dict[str, str] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        planned = self.prepared.planned
+        self.plans = dict(planned.probes)
+        self.owner = {call.cell: where for where, plan in self._planned() for call in plan.calls}
+        probed = [call for call in planned.calls if call.probe != FLOOR]
+        self.chosen = schedule.selected(probed, self.choice.pattern, self.choice.limit) if probed else []
+
+    @property
+    def store(self) -> Store:
+        return self.sitting.store
+
+    async def make(self) -> None:
+        """The floors, then the calls of the probes round by round, until none of them has more to ask."""
+        floors = {name: self._left(calls) for name, calls in self.prepared.planned.floors.items()}
+        round_ = self._left(self.chosen)
+        self.sitting.plan(sum(map(len, floors.values())) + len(round_))
+        try:
+            for name, calls in floors.items():
+                await self._floor(name, calls)
+            await self._round(round_)
+            while more := self._more():
+                round_ = self._left(more)
+                self.sitting.add(len(round_))
+                await self._round(round_)
+        finally:
+            for target in self.prepared.targets.values():
+                await target.close()
+
+    async def _floor(self, name: str, calls: Sequence[Call]) -> None:
+        """One at a time, but for those that are to be made at once. Who answers, as it says, names the answers."""
+        target = self.prepared.targets[name]
+        executor: Executor = LocalExecutor(target)
+        for call in calls:
+            if call.arm != "concurrent":
+                await self.sitting.make([call], executor, "")
+        await self.sitting.make([call for call in calls if call.arm == "concurrent"], executor, "")
+        shown = floor.fingerprint(list(self.store.records(self.prepared.planned.floors[name])))
+        self.keys[name] = target_key(target.identity, shown)
+
+    async def _round(self, calls: Sequence[Call]) -> None:
+        """Target after target, in random order."""
+        for name, target in self.prepared.targets.items():
+            asked = [call for call in calls if call.target == name]
+            shared = bool(target.abilities.shared_prefixes)
+            ordered = schedule.scheduled(asked, self.prepared.suite.file.seed, shared)
+            await self.sitting.make(ordered, LocalExecutor(target), self.keys[name])
+
+    def _left(self, calls: Sequence[Call]) -> list[Call]:
+        return self.store.unfinished(calls, self.choice.retry_errors)
+
+    def _more(self) -> list[Call]:
+        """What the probes ask because of what came back, and have not asked before."""
+        records, added = self._records(), list[Call]()
+        for where, plan in self._planned():
+            design, ground = self.prepared.suite.probes[where[0]], self.prepared.grounds[where[1]]
+            asked = design.more(where[0], plan, records.get(where, []), ground) if where in records else ()
+            fresh = {call.cell: call for call in asked if call.cell not in self.owner and self._is_wanted(call)}
+            new = list(fresh.values())
+            self.plans[where] = replace(plan, calls=(*plan.calls, *new))
+            self.owner |= {call.cell: where for call in new}
+            added += new
+        self.store.extend(added)
+        self.chosen += added
+        return added
+
+    def _is_wanted(self, call: Call) -> bool:
+        return self.choice.pattern is None or schedule.fits(call, self.choice.pattern)
+
+    def _planned(self) -> list[tuple[Where, Plan]]:
+        return [(where, plan) for where, plan in self.plans.items() if isinstance(plan, Plan)]
+
+    def _records(self) -> dict[Where, list[Record]]:
+        records: dict[Where, list[Record]] = {}
+        for record in self.store.records(self.chosen):
+            records.setdefault(self.owner[record.call.cell], []).append(record)
+        return records
+
+    def found(self) -> Found:
+        """Everything that is finished, read."""
+        suite, records = self.prepared.suite, self._records()
+        findings = {where: _finding(suite, where, plan, records.get(where, [])) for where, plan in self.plans.items()}
+        measures = {name: design.MEASURES for name, design in suite.probes.items()}
+        judged = judge(suite.file.gates, measures, findings, suite.file.run.looks)
+        floors = self.prepared.planned.floors
+        repeated = {name: floor.found(list(self.store.records(calls))) for name, calls in floors.items()}
+        tallies = {where: _tally(records.get(where, [])) for where in self.plans}
+        return Found(findings, tallies, judged, repeated, self.store.counts(), len(self.chosen))
+
+
+def _tally(records: Sequence[Record]) -> Tally:
+    failed = sum(isinstance(record.outcome, Failure) for record in records)
+    return Tally(len(records), failed, sum(record.outcome.seconds for record in records))
+
+
+def _finding(suite: Behaviour, where: Where, planned: Plan | Skipped, records: Sequence[Record]) -> Finding | Skipped:
+    if isinstance(planned, Skipped):
+        return planned
+    if not records:
+        return Skipped(NOT_ASKED)
+    return suite.probes[where[0]].read(planned, records, suite.file.seed)
+
+
+class _Nothing(NoCache):
+    """No cache, as a context."""
+
+    def __enter__(self) -> Cache:
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        """Nothing is held."""
+
+
+def _cache(choice: Choice, suite: Behaviour, run_name: str) -> AnswerCache | _Nothing:
+    if choice.cache is None or not suite.file.run.cache:
+        return _Nothing()
+    return AnswerCache(choice.cache, run_name)

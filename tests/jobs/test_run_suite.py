@@ -1,0 +1,150 @@
+"""A suite from its file to its document, on bots; errors that end a run, and what comes of going on."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from whybox.errors import EndpointError, UsageError
+from whybox.jobs.run import RunOptions, kept_document, plan_rows, prepare, run_suite, seconds_of, target_from
+from whybox.report.document import RunDocument, to_json
+from whybox.statistics.unknown import Unknown
+from whybox.suite.behaviour import TargetText
+from whybox.suite.data import load_items
+from whybox.suite.progress import Progress
+from whybox.suite.whole import Choice
+from whybox.targets.target import Target
+
+SUITE = """
+suite: check
+targets: [{target}]
+probes:
+  order: {{items: {items}}}
+gates:
+  - {{probe: order, statistic: changed, at_most: 0.05}}
+  - {{probe: order, statistic: right, at_least: 0.5}}
+run:
+  floor: {{items: 3, times: 3}}
+"""
+
+
+def opened(text: TargetText) -> Target:
+    def no_model(_: TargetText) -> None:
+        raise AssertionError("no model of this machine")
+
+    return target_from(text, no_model, 0, None)  # type: ignore[arg-type]
+
+
+def written(folder: Path, target: str, items: int = 60) -> Path:
+    path = folder / "whybox.yaml"
+    path.write_text(SUITE.format(target=json.dumps(target), items=items))
+    return path
+
+
+PLAIN = RunOptions()
+
+
+def ran(folder: Path, target: str, options: RunOptions = PLAIN, items: int = 60) -> RunDocument:
+    return run_suite(prepare(written(folder, target, items), options, opened), options, folder / "out")
+
+
+@pytest.mark.parametrize(
+    ("bot", "verdicts", "code"), [("bot:honest", ["pass", "pass"], 0), ("bot:always_first", ["fail", "fail"], 1)]
+)
+def test_bots_get_the_verdict_that_they_were_built_for(
+    tmp_path: Path, bot: str, verdicts: list[str], code: int
+) -> None:
+    document = ran(tmp_path, bot)
+    assert [gate.verdict for gate in document.gates] == verdicts
+    assert document.exit_code == code
+    assert document.calls.finished == document.calls.planned == 60 * 8 + 27
+    (probe,) = document.probes
+    assert (probe.calls, probe.errors, probe.n) == (480, 0, 60)
+    assert [row.differing for row in document.floor] == [0, 0, 0]
+    assert kept_document(tmp_path / "out") == document
+    assert RunDocument.model_validate_json(to_json(document)) == document
+
+
+def test_going_on_makes_no_call_and_finds_the_same(tmp_path: Path) -> None:
+    first = ran(tmp_path, "bot:position_biased(b=0.3)", items=12)
+    told: list[Progress] = []
+    options = RunOptions()
+    prepared = prepare(tmp_path / "whybox.yaml", options, opened)
+    again = run_suite(prepared, options, tmp_path / "out", told.append)
+    assert told[-1].planned == 0
+    assert again.model_copy(update={"took_s": first.took_s}) == first
+    assert seconds_of(prepared, tmp_path / "out") == 0
+    with pytest.raises(UsageError, match="another suite, seed"):
+        ran(tmp_path, "bot:position_biased(b=0.3)", RunOptions(seed=5), items=12)
+
+
+def test_a_part_first_and_the_rest_later_is_the_whole(tmp_path: Path) -> None:
+    (tmp_path / "one").mkdir()
+    (tmp_path / "two").mkdir()
+    whole = ran(tmp_path / "one", "bot:item_biased", items=12)
+    part = ran(tmp_path / "two", "bot:item_biased", RunOptions(Choice(limit=5)), items=12)
+    assert (part.calls.chosen, part.probes[0].n) == (40, 5)
+    rest = ran(tmp_path / "two", "bot:item_biased", items=12)
+    assert rest.probes[0].estimates == whole.probes[0].estimates
+    assert rest.gates == whole.gates
+
+
+def test_other_runs_take_answers_from_the_cache_but_for_the_floor(tmp_path: Path) -> None:
+    counts = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        options = RunOptions(Choice(cache=tmp_path / "answers.sqlite"))
+        counts.append(ran(tmp_path / name, "bot:honest", options, items=6).calls)
+    assert (counts[0].cached, counts[1].cached) == (0, 48)
+    assert counts[1].finished == 48 + 27
+
+
+def test_a_dead_endpoint_is_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    path = written(tmp_path, "openai:nobody", 3)
+    path.write_text(path.read_text().replace('"openai:nobody"', "{model: 'openai:nobody', max_retries: 0}"))
+    options = RunOptions()
+    prepared = prepare(path, options, opened)
+    assert isinstance(seconds_of(prepared, tmp_path / "out"), Unknown)
+    with pytest.raises(EndpointError, match="cannot be reached"):
+        run_suite(prepared, options, tmp_path / "out")
+    with pytest.raises(UsageError, match="not finished"):
+        kept_document(tmp_path / "out")
+
+
+def test_repeats_are_made_as_asked_and_as_the_design_allows(tmp_path: Path) -> None:
+    path = written(tmp_path, "bot:honest", 2)
+    assert plan_rows(prepare(path, RunOptions(repeat=3), opened))[1].calls == 2 * 4 * 3
+    with pytest.raises(UsageError, match="--repeat 1: order"):
+        prepare(path, RunOptions(repeat=1), opened)
+    assert plan_rows(prepare(path, RunOptions(model="bot:reader"), opened))[1].target == "bot:reader"
+
+
+CASE = {"id": "a", "text": [{"name": "d", "text": "x {{y}} 7 days"}], "answer": {"right": "7 days", "kind": "number"}}
+
+
+def test_items_of_the_user_in_three_forms(tmp_path: Path) -> None:
+    (tmp_path / "c.jsonl").write_text(json.dumps(CASE) + "\n\n" + json.dumps(CASE | {"id": "b"}) + "\n")
+    (tmp_path / "c.yaml").write_text(json.dumps([CASE, CASE | {"id": "b"}]))
+    (tmp_path / "c.csv").write_text(
+        "id,question,right,wrong,kind,evidence,d\na,How long?,7 days,30 days,number,d,Take {7} days.\nb,Who?,Ann,,,,\n"
+    )
+    for suffix in ("jsonl", "yaml", "csv"):
+        items = load_items(tmp_path / f"c.{suffix}", "en")
+        assert [item.id for item in items] == ["a", "b"]
+        assert items[0].scorer.score("It takes 7 days.").outcome == "right"
+    assert items[0].instance.part("d").text == "Take {7} days."
+    assert items[0].instance.evidence == ("d",)
+    for name, text, said in [
+        ("e.jsonl", "\n", "at least one case"),
+        ("e.csv", "id,question\n", "found no right"),
+        ("e.csv", "id,question,right\n", "at least one case"),
+        ("e.jsonl", json.dumps(CASE) * 2, "expected JSON"),
+        ("e.jsonl", f"{json.dumps(CASE)}\n{json.dumps(CASE)}", "every id once"),
+        ("e.txt", "x", "cannot read .txt"),
+    ]:
+        (tmp_path / name).write_text(text)
+        with pytest.raises(UsageError, match=said):
+            load_items(tmp_path / name, "en")
+    with pytest.raises(UsageError, match="found no file"):
+        load_items(tmp_path / "gone.yaml", "en")

@@ -1,0 +1,221 @@
+"""Local targets against the model's own verbs, and against transformers on the same folder."""
+
+import asyncio
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from tests.targets.folder import tiny_folder
+from whybox.engine.sampling import Decoding
+from whybox.errors import NonFiniteError
+from whybox.model import Model, open_model
+from whybox.targets.huggingface import HuggingFaceTarget
+from whybox.targets.local import LocalTarget
+from whybox.targets.target import (
+    AnswerRequest,
+    AnswerScore,
+    Chat,
+    Failure,
+    Outcome,
+    Raw,
+    Reply,
+    Request,
+    Sampling,
+    Target,
+    Turn,
+    Usage,
+    chat,
+)
+
+PROMPTS = [
+    Raw("The cat sat on"),
+    Raw("天氣很好 and 12"),
+    chat("Hello there"),
+    chat("How many?", "Answer from the documents only."),
+    Chat((Turn("user", "one"), Turn("assistant", "two"), Turn("user", "three"))),
+]
+
+
+@cache
+def model(engine: str = "numpy") -> Model:
+    return open_model(str(tiny_folder()), engine)
+
+
+@cache
+def loaded() -> HuggingFaceTarget:
+    tokenizer = AutoTokenizer.from_pretrained(tiny_folder())
+    return HuggingFaceTarget(AutoModelForCausalLM.from_pretrained(tiny_folder()).eval(), tokenizer, "tiny")
+
+
+def targets() -> dict[str, Target]:
+    return {"numpy": LocalTarget(model()), "torch": LocalTarget(model("torch")), "transformers": loaded()}
+
+
+def all_of(target: Target, requests: Sequence[Request]) -> list[Outcome]:
+    async def run() -> list[Outcome]:
+        found = {index: outcome async for index, outcome in target.ask_all(requests)}
+        assert sorted(found) == list(range(len(requests)))
+        return [found[index] for index in range(len(requests))]
+
+    return asyncio.run(run())
+
+
+def replies(target: Target, requests: Sequence[Request]) -> list[Reply]:
+    found = [outcome for outcome in all_of(target, requests) if isinstance(outcome, Reply)]
+    assert len(found) == len(requests)
+    return found
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch", "transformers"])
+def test_greedy_texts_are_those_of_transformers_own_generate(name: str) -> None:
+    target, peer = targets()[name], loaded()
+    found = replies(target, [Request(prompt, Sampling(max_tokens=9)) for prompt in PROMPTS])
+    for prompt, reply in zip(PROMPTS, found, strict=True):
+        ids = asyncio.run(peer.ids(prompt))
+        assert ids is not None
+        assert ids == asyncio.run(target.ids(prompt))
+        with torch.no_grad():
+            made = peer.model.generate(torch.tensor([ids]), max_new_tokens=9, do_sample=False)[0, len(ids) :].tolist()
+        stopped = made[-1] == peer.tokenizer.eos_token_id
+        assert reply.usage == Usage(len(ids), len(made))
+        assert reply.finish == ("stop" if stopped else "length")
+        kept = made[:-1] if stopped else made
+        assert reply.text == model().tokenizer.text(kept) or reply.text == peer.tokenizer.decode(kept)
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch", "transformers"])
+def test_log_probabilities_are_those_of_one_pass_over_the_whole_text(name: str) -> None:
+    target, peer = targets()[name], loaded()
+    request = Request(PROMPTS[2], Sampling(max_tokens=7), logprobs=4)
+    (reply,) = replies(target, [request])
+    ids = list(asyncio.run(peer.ids(PROMPTS[2])) or ())
+    with torch.no_grad():
+        made = peer.model.generate(torch.tensor([ids]), max_new_tokens=7, do_sample=False)
+        logits = peer.model(made).logits[0].double()
+    rows = torch.log_softmax(logits, -1)[len(ids) - 1 : -1]
+    assert reply.tokens is not None
+    for token, row, chosen in zip(reply.tokens, rows, made[0, len(ids) :].tolist(), strict=False):
+        assert token.logprob == pytest.approx(float(row[chosen]), abs=1e-4)
+        assert [number for _, number in token.top] == pytest.approx(row.topk(4).values.tolist(), abs=1e-4)
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch", "transformers"])
+def test_scores_of_answers(name: str) -> None:
+    target = targets()[name]
+    wanted = [
+        AnswerRequest(PROMPTS[0], " the mat"),
+        AnswerRequest(PROMPTS[3], "17 days"),
+        AnswerRequest(PROMPTS[1], "!"),
+    ]
+
+    async def run() -> dict[int, Any]:
+        return {index: outcome async for index, outcome in target.score_all(wanted)}
+
+    found = asyncio.run(run())
+    for index, request in enumerate(wanted):
+        score = found[index]
+        assert isinstance(score, AnswerScore)
+        expected = model().score(LocalTarget(model()).prompt(request.prompt), request.answer)
+        assert score.logprob == pytest.approx(expected.log_prob, abs=1e-3)
+        assert [token.logprob for token in score.tokens] == pytest.approx(list(expected.per_token), abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch", "transformers"])
+def test_a_seeded_draw_is_that_of_the_model(name: str) -> None:
+    target = targets()[name]
+    requests = [Request(PROMPTS[0], Sampling(0.9, 0.95, 8, seed)) for seed in (3, 3, 4)]
+    one, same, other = replies(target, requests)
+    assert one == same
+    assert one.text != other.text
+    decoding = Decoding(0.9, None, 0.95, 3)
+    assert one.text == model().generate("The cat sat on", 8, decoding).text or name == "transformers"
+    unseeded = replies(target, [Request(PROMPTS[0], Sampling(0.9, max_tokens=8), repeat=repeat) for repeat in range(4)])
+    assert len({reply.text for reply in unseeded}) > 1
+
+
+@pytest.mark.parametrize("engine", ["numpy", "torch"])
+def test_a_batch_is_its_members(engine: str) -> None:
+    target = LocalTarget(model(engine), batch=3)
+    requests = [Request(prompt, Sampling(max_tokens=count), logprobs=1) for count in (3, 8) for prompt in PROMPTS]
+    together = replies(target, requests)
+    for request, reply in zip(requests, together, strict=True):
+        alone = asyncio.run(target.ask(request))
+        assert isinstance(alone, Reply)
+        assert (alone.text, alone.finish, alone.usage) == (reply.text, reply.finish, reply.usage)
+        assert alone.tokens is not None
+        assert reply.tokens is not None
+        numbers = [token.logprob for token in alone.tokens]
+        assert [token.logprob for token in reply.tokens] == pytest.approx(numbers, abs=1e-4)
+
+
+def test_stop_texts_end_the_text_and_its_tokens() -> None:
+    target = LocalTarget(model())
+    (whole,) = replies(target, [Request(PROMPTS[0], Sampling(max_tokens=12), logprobs=0)])
+    assert whole.tokens is not None
+    stop = whole.tokens[5].text
+    first = whole.text.find(stop)
+    (cut,) = replies(target, [Request(PROMPTS[0], Sampling(max_tokens=12, stop=(stop,)), logprobs=0)])
+    assert (cut.text, cut.finish) == (whole.text[:first], "stop")
+    assert cut.tokens is not None
+    assert len("".join(token.text for token in cut.tokens)) >= first
+    assert len(cut.tokens) <= 5
+
+
+def test_a_prompt_that_cannot_be_run_fails_alone() -> None:
+    target = LocalTarget(model())
+    requests = [Request(PROMPTS[0], Sampling(max_tokens=3)), Request(Raw("word " * 400)), Request(Raw(""))]
+    fine, long, empty = all_of(target, requests)
+    assert isinstance(fine, Reply)
+    assert isinstance(long, Failure)
+    assert isinstance(empty, Failure)
+    assert (long.kind, empty.kind) == ("prompt", "prompt")
+    assert "trained context has 300" in long.cause
+    by_peer = all_of(loaded(), requests)
+    assert [type(outcome) for outcome in by_peer] == [Reply, Failure, Failure]
+
+
+def test_an_engine_that_fails_is_a_failure_with_its_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    target = LocalTarget(model())
+
+    def broken(*given: object) -> None:
+        raise NonFiniteError("resid_post", 1, 0, "largest |x| was 7")
+
+    monkeypatch.setattr(type(target.model.engine), "write", broken)
+    found = asyncio.run(target.ask(Request(PROMPTS[0])))
+    assert isinstance(found, Failure)
+    assert (found.kind, "resid_post of layer 1" in found.cause) == ("engine", True)
+
+
+def test_what_they_say_of_themselves() -> None:
+    local, peer = LocalTarget(model()), loaded()
+    assert local.abilities.context == peer.abilities.context == 300
+    assert local.abilities.chat
+    assert dict(local.identity.details)["digest"] == model().file.digest()
+    assert local.identity.digest != LocalTarget(model("torch")).identity.digest
+    assert peer.identity.kind == "huggingface"
+    for target in (local, peer):
+        assert isinstance(target, Target)
+
+
+@pytest.mark.model
+def test_shared_prefixes_on_the_real_model() -> None:
+    from tests.real import real
+
+    target = LocalTarget(real("smollm2", "torch"))
+    context = "The shop opens at 9 and closes at 17. The library opens at 10 and closes at 20. "
+    questions = ["When does the shop open?", "When does the library close?"]
+    requests = [Request(chat(context + question), Sampling(max_tokens=6), logprobs=2) for question in questions]
+    found = replies(target, requests)
+    for request, reply in zip(requests, found, strict=True):
+        prompt = target.prompt(request.prompt)
+        assert reply.text == target.model.generate(prompt, 6).text
+        assert reply.tokens is not None
+        assert all(token.logprob == max(n for _, n in token.top) for token in reply.tokens)
+        score = asyncio.run(target.score(AnswerRequest(request.prompt, reply.text)))
+        assert isinstance(score, AnswerScore)
+        total = sum(token.logprob for token in reply.tokens)
+        assert score.logprob == pytest.approx(total, abs=5e-3)
