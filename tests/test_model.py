@@ -162,7 +162,7 @@ def test_float64_agrees_to_the_noise_of_float32() -> None:
     name = real("smollm2").name
     double = whybox.open(name, precision="fp64").run("The capital of France is").logits
     error = np.abs(double - real("smollm2").run("The capital of France is").logits).max()
-    assert 0 < error < 1e-4
+    assert 0 < error < 2e-4  # 1.05e-4 with the AVX-512 kernels of OpenBLAS
 
 
 def test_variants_are_the_same_weights_run_another_way() -> None:

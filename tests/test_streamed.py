@@ -58,7 +58,7 @@ def test_streamed_weights_in_float64(path: str) -> None:
     assert streamed.engine.weights["final_norm.gain"].dtype == np.float64
     run = streamed.engine.run(CAPITAL).logits
     held = real("smollm2").engine.run(CAPITAL).logits
-    assert 0 < np.abs(run - held).max() < 1e-4
+    assert 0 < np.abs(run - held).max() < 2e-4  # 1.05e-4 with the AVX-512 kernels of OpenBLAS
 
 
 @pytest.mark.model
