@@ -60,4 +60,13 @@ def test_the_document_is_that_of_single_runs(row: str, engine: str) -> None:
     together, single = explained(make(1, decoys), engine), alone(row)
     assert 0 < together.provenance.runs <= single.provenance.runs
     floor = 5 * max(together.metric.noise, single.metric.noise)
-    assert_alike(together.model_dump(mode="json"), single.model_dump(mode="json"), floor)
+    assert_alike(told(together), told(single), floor)
+
+
+def told(document: WhyDocument) -> dict[str, object]:
+    """Without the note of the noise floor: the reference engine has a part in that of torch."""
+    notes = tuple(note for note in document.provenance.notes if not note.startswith("noise floor"))
+    assert len(notes) == len(document.provenance.notes) - 1
+    return document.model_copy(
+        update={"provenance": document.provenance.model_copy(update={"notes": notes})}
+    ).model_dump(mode="json")
