@@ -83,7 +83,10 @@ def language(asked: Lang | None) -> Literal["en", "zh"]:
 
 @dataclass(frozen=True)
 class Shared:
-    """What every verb that runs a model can be told: which model, run how, and where the result goes."""
+    """What every verb that runs a model can be told: which model, run how, and where the result goes.
+
+    typed: the options that were given, for verbs that read a file which may say the same.
+    """
 
     model: Model = DEFAULT_MODEL
     seed: Seed = 0
@@ -97,6 +100,7 @@ class Shared:
     out: Out = None
     json: Json = False
     quiet: Quiet = False
+    typed: frozenset[str] = frozenset()
 
     @property
     def language(self) -> Literal["en", "zh"]:
@@ -109,12 +113,16 @@ def with_shared(verb: Callable[..., None]) -> Callable[..., None]:
     options = {
         each.name: Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)
         for each in fields(Shared)
+        if each.name != "typed"
     }
-    parameters = [each for name, each in own.parameters.items() if name != "shared"] + list(options.values())
+    invocation = Parameter("invocation", Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    parameters = [each for name, each in own.parameters.items() if name != "shared"] + [*options.values(), invocation]
 
     @wraps(verb)
     def told(**given: Any) -> None:
-        shared = Shared(**{name: given.pop(name) for name in options})
+        source = given.pop("invocation").get_parameter_source
+        typed = frozenset(name for name in options if (found := source(name)) and found.name == "COMMANDLINE")
+        shared = Shared(**{name: given.pop(name) for name in options}, typed=typed)
         verb(**given, shared=shared)
 
     told.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
