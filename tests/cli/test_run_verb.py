@@ -1,6 +1,7 @@
 """`whybox init` and `whybox run` as a person types them, on a bot."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -17,26 +18,34 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def written(here: Path, bot: str, items: int, *words: str) -> Path:
+    """A suite as `init` writes it, made small."""
+    assert typed("init", "-m", bot, *words)[0] == 0
+    suite = here / "whybox.yaml"
+    suite.write_text(re.sub(r"items: (24|100)\b", f"items: {items}", suite.read_text()))
+    return suite
+
+
 def typed(*words: str) -> tuple[int, str, str]:
     result = CliRunner().invoke(app, [*words])
     return result.exit_code, result.stdout, result.stderr
 
 
 def test_a_suite_is_written_planned_run_and_reported(here: Path) -> None:
-    assert typed("init", "-m", "bot:honest")[0] == 0
+    written(here, "bot:honest", 3)
     assert typed("init")[0] == 2, "a file that is there is not replaced"
-    code, out, _ = typed("run", "--dry-run", "--lang", "en", "--limit", "3")
+    code, out, _ = typed("run", "--dry-run", "--lang", "en")
     assert code == 0
     assert "order" in out
     assert not (here / "whybox-run").exists()
-    code, out, err = typed("run", "--lang", "en", "--limit", "3")
+    code, out, err = typed("run", "--lang", "en")
     assert code == 0, err
     assert "order · bot:honest  · measured, no gate" in out
     assert "changed 0.0 points" in out
     assert {path.name for path in (here / "whybox-run").iterdir()} >= {
         "run.sqlite", "report.json", "junit.xml", "summary.md",
     }  # fmt: skip
-    code, out, _ = typed("run", "--json", "--quiet", "--limit", "3")
+    code, out, _ = typed("run", "--json", "--quiet")
     assert code == 0
     assert RunDocument.model_validate_json(out).calls.chosen == json.loads(out)["calls"]["chosen"] == 24
     code, shown, _ = typed("report", "--lang", "en")
@@ -47,29 +56,28 @@ def test_a_suite_is_written_planned_run_and_reported(here: Path) -> None:
 
 
 def test_gates_decide_the_exit_code_and_faults_have_theirs(here: Path) -> None:
-    typed("init", "-m", "bot:always_first", "--size", "full")
-    code, out, _ = typed("run", "--lang", "en", "--quiet", "--filter", "order", "--limit", "30")
+    suite = written(here, "bot:always_first", 12, "--size", "full")
+    code, out, _ = typed("run", "--lang", "en", "--quiet", "--filter", "order")
     assert code == 1
     assert "✗" in out
     code, _, err = typed("run", "nothing.yaml")
     assert (code, "found no file" in err) == (2, True)
     code, _, err = typed("run", "--quiet", "--filter", "memory")
     assert (code, "no call fits" in err) == (2, True)
-    suite = here / "whybox.yaml"
     suite.write_text(suite.read_text().replace("seed: 0 ", "seed: 4 "))
-    code, _, err = typed("run", "--quiet", "--seed", "0", "--filter", "order", "--limit", "30")
+    code, _, err = typed("run", "--quiet", "--seed", "0", "--filter", "order")
     assert code == 1, "the seed that was typed, and nothing else, replaces that of the suite"
     code, _, err = typed("run", "--quiet")
     assert (code, "another suite, seed" in err) == (2, True)
 
 
 def test_a_plan_as_json_says_what_is_not_known(here: Path) -> None:
-    typed("init", "-m", "bot:honest")
+    written(here, "bot:honest", 3)
     code, out, _ = typed("run", "--dry-run", "--json")
     plan = json.loads(out)
     assert code == 0
     assert plan["schema"] == {"name": "whybox.plan", "version": 1}
     assert [row["probe"] for row in plan["rows"]][:2] == ["floor", "order"]
-    assert plan["rows"][1]["calls"] == 24 * 4 * 2
+    assert plan["rows"][1]["calls"] == 3 * 4 * 2
     assert plan["seconds"] is None
     assert "not known" in plan["seconds_reason"]

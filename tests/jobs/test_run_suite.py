@@ -21,8 +21,8 @@ targets: [{target}]
 probes:
   order: {{items: {items}}}
 gates:
-  - {{probe: order, statistic: changed, at_most: 0.05}}
-  - {{probe: order, statistic: right, at_least: 0.5}}
+  - {{probe: order, statistic: changed, at_most: 0.2}}
+  - {{probe: order, statistic: right, at_least: 0.8}}
 run:
   floor: {{items: 3, times: 3}}
 """
@@ -35,7 +35,7 @@ def opened(text: TargetText) -> Target:
     return target_from(text, no_model, 0, None)  # type: ignore[arg-type]
 
 
-def written(folder: Path, target: str, items: int = 60) -> Path:
+def written(folder: Path, target: str, items: int = 20) -> Path:
     path = folder / "whybox.yaml"
     path.write_text(SUITE.format(target=json.dumps(target), items=items))
     return path
@@ -44,7 +44,7 @@ def written(folder: Path, target: str, items: int = 60) -> Path:
 PLAIN = RunOptions()
 
 
-def ran(folder: Path, target: str, options: RunOptions = PLAIN, items: int = 60) -> RunDocument:
+def ran(folder: Path, target: str, options: RunOptions = PLAIN, items: int = 20) -> RunDocument:
     return run_suite(prepare(written(folder, target, items), options, opened), options, folder / "out")
 
 
@@ -57,16 +57,16 @@ def test_bots_get_the_verdict_that_they_were_built_for(
     document = ran(tmp_path, bot)
     assert [gate.verdict for gate in document.gates] == verdicts
     assert document.exit_code == code
-    assert document.calls.finished == document.calls.planned == 60 * 8 + 27
+    assert document.calls.finished == document.calls.planned == 20 * 8 + 27
     (probe,) = document.probes
-    assert (probe.calls, probe.errors, probe.n) == (480, 0, 60)
+    assert (probe.calls, probe.errors, probe.n) == (160, 0, 20)
     assert [row.differing for row in document.floor] == [0, 0, 0]
     assert kept_document(tmp_path / "out") == document
     assert RunDocument.model_validate_json(to_json(document)) == document
 
 
 def test_going_on_makes_no_call_and_finds_the_same(tmp_path: Path) -> None:
-    first = ran(tmp_path, "bot:position_biased(b=0.3)", items=12)
+    first = ran(tmp_path, "bot:position_biased(b=0.3)", items=6)
     told: list[Progress] = []
     options = RunOptions()
     prepared = prepare(tmp_path / "whybox.yaml", options, opened)
@@ -75,16 +75,16 @@ def test_going_on_makes_no_call_and_finds_the_same(tmp_path: Path) -> None:
     assert again.model_copy(update={"took_s": first.took_s}) == first
     assert seconds_of(prepared, tmp_path / "out") == 0
     with pytest.raises(UsageError, match="another suite, seed"):
-        ran(tmp_path, "bot:position_biased(b=0.3)", RunOptions(seed=5), items=12)
+        ran(tmp_path, "bot:position_biased(b=0.3)", RunOptions(seed=5), items=6)
 
 
 def test_a_part_first_and_the_rest_later_is_the_whole(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
-    whole = ran(tmp_path / "one", "bot:item_biased", items=12)
-    part = ran(tmp_path / "two", "bot:item_biased", RunOptions(Choice(limit=5)), items=12)
-    assert (part.calls.chosen, part.probes[0].n) == (40, 5)
-    rest = ran(tmp_path / "two", "bot:item_biased", items=12)
+    whole = ran(tmp_path / "one", "bot:item_biased", items=6)
+    part = ran(tmp_path / "two", "bot:item_biased", RunOptions(Choice(limit=3)), items=6)
+    assert (part.calls.chosen, part.probes[0].n) == (24, 3)
+    rest = ran(tmp_path / "two", "bot:item_biased", items=6)
     assert rest.probes[0].estimates == whole.probes[0].estimates
     assert rest.gates == whole.gates
 

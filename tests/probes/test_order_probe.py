@@ -19,7 +19,7 @@ def ground(**fields: object) -> Ground:
     return Ground("bot", BotTarget(bot_from("honest")).abilities, **fields)  # type: ignore[arg-type]
 
 
-def planned(items: int = 30, units: int = 4) -> tuple[OrderProbe, Plan]:
+def planned(items: int = 12, units: int = 4) -> tuple[OrderProbe, Plan]:
     probe = OrderProbe(items=items, units=units)
     return probe, probe.plan("order", ground())
 
@@ -63,7 +63,7 @@ def test_an_honest_bot_shows_nothing_and_one_that_takes_the_first_shows_all(bot:
     assert estimate.interval[0] <= changed <= estimate.interval[1]
     assert (estimate.p is not None and estimate.p < 0.01) == (changed > 0)
     rights = [rate.hits for _, rate in finding.curves[0].points]
-    assert rights == ([30] * 4 if bot == "honest" else rights)
+    assert rights == ([12] * 4 if bot == "honest" else rights)
     assert len(finding.deciding) == (0 if bot == "honest" else 3)
     if bot == "always_first":
         wrong = dict(finding.curves[1].points)

@@ -82,9 +82,16 @@ def language(asked: Lang | None) -> Literal["en", "zh"]:
     return "zh" if (named or locale.getlocale()[0] or "").lower().startswith(("zh", "chinese")) else "en"
 
 
+TYPED = "typed"
+"""The field of a group that is no option: the names of those that stood on the command line."""
+
+
 @dataclass(frozen=True)
 class Shared:
-    """What every verb that runs a model can be told: which model, run how, and where the result goes."""
+    """What every verb that runs a model can be told: which model, run how, and where the result goes.
+
+    typed: the options that were given, for verbs that read a file which may say the same.
+    """
 
     model: Model = DEFAULT_MODEL
     seed: Seed = 0
@@ -98,6 +105,7 @@ class Shared:
     out: Out = None
     json: Json = False
     quiet: Quiet = False
+    typed: frozenset[str] = frozenset()
 
     @property
     def language(self) -> Literal["en", "zh"]:
@@ -111,15 +119,25 @@ def with_shared(verb: Callable[..., None]) -> Callable[..., None]:
     own = signature(verb)
     groups: dict[str, Any] = {n: each.annotation for n, each in own.parameters.items() if is_dataclass(each.annotation)}
     options = [option for each in own.parameters.values() for option in _options(each)]
+    invocation = Parameter("invocation", Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    parameters = [*options, invocation]
 
     @wraps(verb)
     def told(**given: Any) -> None:
-        made = {name: group(**{f.name: given.pop(f.name) for f in fields(group)}) for name, group in groups.items()}
+        source = given.pop("invocation").get_parameter_source
+        typed = frozenset(each.name for each in options if (found := source(each.name)) and found.name == "COMMANDLINE")
+        made = {name: _made(group, given, typed) for name, group in groups.items()}
         verb(**given, **made)
 
-    told.__signature__ = own.replace(parameters=options)  # type: ignore[attr-defined]
-    told.__annotations__ = {each.name: each.annotation for each in options}
+    told.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    told.__annotations__ = {each.name: each.annotation for each in parameters}
     return told
+
+
+def _made(group: Any, given: dict[str, Any], typed: frozenset[str]) -> Any:
+    """A group of the options that were given, which it takes; `typed`, where it has such a field."""
+    taken = {each.name: typed if each.name == TYPED else given.pop(each.name) for each in fields(group)}
+    return group(**taken)
 
 
 def _options(parameter: Parameter) -> Iterator[Parameter]:
@@ -127,5 +145,5 @@ def _options(parameter: Parameter) -> Iterator[Parameter]:
     if not is_dataclass(parameter.annotation):
         yield parameter.replace(kind=Parameter.KEYWORD_ONLY)
         return
-    for each in fields(parameter.annotation):
+    for each in (field for field in fields(parameter.annotation) if field.name != TYPED):
         yield Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=each.type)

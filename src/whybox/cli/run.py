@@ -25,7 +25,6 @@ FOLDER = Path("whybox-run")
 
 @with_shared
 def run(
-    context: typer.Context,
     suite: SuiteFile = Path("whybox.yaml"),
     dry_run: DryRun = False,
     limit: Limit = None,
@@ -47,17 +46,11 @@ def run(
     from whybox.suite.whole import Choice
 
     choice = Choice(filter, limit, retry_errors, None if no_cache else own_answers())
-    seed = shared.seed if _typed(context, "seed") else None
-    model = shared.model if _typed(context, "model") else None
+    seed = shared.seed if "seed" in shared.typed else None
+    model = shared.model if "model" in shared.typed else None
     options = RunOptions(choice, seed, repeat, model, strict, shared.language)
     prepared, folder = prepared_suite(suite, options, shared, jobs), shared.out or FOLDER
     if dry_run:
         say_plan(prepared, shared, folder)
     elif code := ran(prepared, options, folder, shared).exit_code:
         raise typer.Exit(code)
-
-
-def _typed(context: typer.Context, option: str) -> bool:
-    """Whether an option was given: what was not leaves the suite's own word standing."""
-    source = context.get_parameter_source(option)
-    return source is not None and source.name == "COMMANDLINE"
