@@ -22,6 +22,7 @@ from dataclasses import asdict, dataclass, replace
 
 import httpx
 
+from whybox.targets.bots.kinds import FAULT_WAYS
 from whybox.targets.openai import Endpoint, OpenAITarget
 from whybox.targets.pace import Patience
 from whybox.targets.target import Reply, Request, Sampling, chat
@@ -67,9 +68,9 @@ class Measured:
 
 
 @contextmanager
-def serving(faults: float = FAULTS) -> Iterator[tuple[str, str]]:
+def serving(faults: float = FAULTS, ways: str = "+".join(FAULT_WAYS)) -> Iterator[tuple[str, str]]:
     """The bot in a process of its own: address and model."""
-    command = [sys.executable, "-m", "whybox", "bots", "serve", "--bot", "errors", "--r", str(faults)]
+    command = [sys.executable, "-m", "whybox", "bots", "serve", "--bot", "errors", "--r", str(faults), "--ways", ways]
     process = subprocess.Popen([*command, "--latency", str(1e3 * ANSWER_S)], stdout=subprocess.PIPE, encoding="utf-8")
     assert process.stdout is not None
     try:

@@ -6,11 +6,11 @@ from bench.calls import Measured, measured, serving
 
 
 def test_none_lost_none_doubled() -> None:
-    with serving(0.2) as (url, model):
-        found = measured(url, model, 600, 64, timeout=1.0)
-    assert (found.replies, found.failures, found.lost, found.doubled) == (600, 0, 0, 0)
-    assert found.answered == 600
-    assert found.attempts > 660
+    with serving(0.2, "429+500+malformed+half_closed") as (url, model):  # a busy machine makes its own timeouts
+        found = measured(url, model, 300, 32, timeout=60.0)
+    assert (found.replies, found.failures, found.lost, found.doubled) == (300, 0, 0, 0)
+    assert found.answered == 300
+    assert found.attempts > 330
     assert found.reached < found.ceiling
 
 
