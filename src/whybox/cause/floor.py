@@ -7,11 +7,12 @@ import numpy as np
 from whybox.cause.asking import Read
 from whybox.cause.bench import Bench
 from whybox.cause.decision import Decision, read_at
+from whybox.cause.ledger import said
 from whybox.engine.edit import Edit, cut, scale
 from whybox.errors import InfrastructureError
 
 RANDOM_EDITS = 5
-RUNS = 4 * (RANDOM_EDITS + 1)  # the cached passes are not counted apart
+RUNS = 5 * (RANDOM_EDITS + 1)
 
 
 def noise(bench: Bench, decision: Decision, generator: np.random.Generator) -> float:
@@ -53,7 +54,9 @@ def _cached(bench: Bench, decision: Decision, edits: Sequence[Edit]) -> float:
     engine = bench.model.engine
     before = engine.run(decision.ids[:-1], (), edits, engine.fresh_cache(len(decision.ids)), tail=1)
     last = engine.run(decision.ids[-1:], (), edits, before.cache, tail=1)
-    return read_at(last.logits[-1], decision).ld
+    found = read_at(last.logits[-1], decision).ld
+    bench.enter(decision.ids, f"{said(edits)}, behind a cache", ("LD", found))
+    return found
 
 
 def _random_edit(bench: Bench, decision: Decision, generator: np.random.Generator) -> tuple[Edit, ...]:

@@ -5,7 +5,7 @@ ground = of_answer(model, prompt, " Paris")                      log P of an ans
 ground = of_run(model, prompt, read)                             any read, such as `divergence`
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -26,6 +26,10 @@ RANDOM_EDITS = 5
 GENERATED = "answer so far"
 
 
+def _nobody(run: Trace, value: float | None) -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class Moved:
     """What one change did to the read: the difference from the base, and whether its edits changed anything."""
@@ -39,7 +43,7 @@ class Ground:
     """What effects are measured against. row: the decision position; rows from it on write the answer.
 
     floor: δ, see `noise`. decision, answers: where right and wrong part, and what they are; case: what the prompt was
-    made of; each where it is known.
+    made of; each where it is known. told: hears of every run, with what was read from it (None: values were kept).
     """
 
     model: Model
@@ -52,6 +56,7 @@ class Ground:
     answers: tuple[str, str] = ("", "")
     case: CaseInstance | None = None
     kept: dict[tuple[Wish, ...], Trace] = field(default_factory=dict, repr=False)
+    told: Callable[[Trace, float | None], None] = field(default=_nobody, repr=False)
 
     @cached_property
     def value(self) -> float:
@@ -77,6 +82,7 @@ class Ground:
         if asked not in self.kept:
             self.kept.clear()
             self.kept[asked] = self.model.changed(self.trace, Change(), asked)
+            self.told(self.kept[asked], None)
         return self.kept[asked]
 
     def moved(self, changes: Sequence[Change]) -> list[Moved]:
@@ -84,8 +90,9 @@ class Ground:
         own = len(self.trace.edits)
 
         def reading(run: Trace) -> Array:
-            flags = run.changed[own:]
-            return np.array([float(self.read(run)), any(flags) or not flags], np.float64)
+            flags, value = run.changed[own:], float(self.read(run))
+            self.told(run, value)
+            return np.array([value, any(flags) or not flags], np.float64)
 
         found = self.model.sweep(self.trace, changes, reading)
         return [self._moved(change, np.asarray(read)) for change, read in zip(changes, found, strict=True)]
@@ -203,6 +210,15 @@ def noise(model: Model, trace: Trace, read: Reading, generator: np.random.Genera
     return max(least, *(float(np.abs(np.array(found) - alone).max()) for found in others if found))
 
 
+def noise_runs(model: Model) -> int:
+    """How many runs `noise` makes."""
+    return (5 if _has_reference(model) else 4) * (RANDOM_EDITS + 1)
+
+
+def _has_reference(model: Model) -> bool:
+    return model.engine.precision == "fp32" and not model.engine.name.startswith("numpy")
+
+
 def _swept(model: Model, trace: Trace, read: Reading, kinds: Sequence[tuple[Edit, ...]]) -> list[float]:
     """All at once, as sweeps make them."""
     found = model.sweep(trace, [Change(edits) for edits in kinds], lambda run: float(read(run)))
@@ -211,7 +227,7 @@ def _swept(model: Model, trace: Trace, read: Reading, kinds: Sequence[tuple[Edit
 
 def _by_reference(model: Model, trace: Trace, read: Reading, changes: Sequence[Change]) -> list[float]:
     """The same reads on the NumPy engine; nothing where that is the engine, or where the precision is its own."""
-    if model.engine.precision != "fp32" or model.engine.name.startswith("numpy"):
+    if not _has_reference(model):
         return []
     plain = model.variant(engine="numpy")
     return [float(read(plain.changed(trace, change))) for change in changes]

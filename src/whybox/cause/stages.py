@@ -42,7 +42,7 @@ def stages(study: Study) -> list[Stage]:
     variants = min(len(study.variants), MOST_VARIANTS)
     keys = min(len(study.asked.prompt) + study.asked.settings.limit, MOST_KEYS)
     return [
-        Stage("answer", Work(3, 1), _answer),
+        Stage("answer", Work(4, 2), _answer),
         Stage("noise floor", Work(reads=floor.RUNS), _floor),
         Stage("other prompts", Work(2 * prompts, prompts), _prompts),
         Stage("form and decoding", Work(4, 2), _form),
