@@ -33,7 +33,7 @@ def made(name: str, **attention: object) -> Engine:
 def model(engine: Engine) -> Model:
     found = Mock(spec=Model)
     found.engine, found.spec, found.allow_long = engine, engine.spec, False
-    found.tokenizer = Mock(stop_ids=frozenset({0}))
+    found.tokenizer = Mock(stop_ids=frozenset({0}), text=lambda ids: " ".join(map(str, ids)))
     found.room = lambda length: Model.room(found, length)
     found.require_fits = lambda length: Model.require_fits(found, length)
     return found

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from whybox.cause.asking import Read, Refused, Request, Requests, See, Write, Written
-from whybox.cause.bench import Bench, Work, penalised
+from whybox.cause.bench import Bench, penalised
+from whybox.cause.ledger import said
 from whybox.engine.sampling import choose
 from whybox.errors import PromptError, SiteError
 
@@ -33,7 +34,7 @@ class OneByOne(Bench):
 
     def _read_alone(self, read: Read[Any]) -> Any:
         found = read.keep(self._logits_behind(read.ids, read, max(read.length, len(read.ids)), read.tail))
-        self.count(Work(reads=1))
+        self.enter(read.ids, said(read.edits))
         return found
 
     def _write_alone(self, write: Write[Any]) -> Any:
@@ -48,7 +49,7 @@ class OneByOne(Bench):
             following = choose(penalised(logits[-1], text, settings.penalty), settings.decoding, generator)
             stopped = following in self.model.tokenizer.stop_ids
             chosen += [] if stopped else [following]
-        self.count(Work(writes=1))
+        self.enter(write.ids, said(write.edits), kind="write")
         return write.keep(Written(tuple(chosen), stopped), logits)
 
     def _logits_behind(self, ids: tuple[int, ...], asked: Read[Any] | Write[Any], length: int, tail: int) -> Array:

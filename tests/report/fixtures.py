@@ -6,6 +6,7 @@ from typing import Any
 
 from scipy.stats import spearmanr
 
+from tests.report import full_fixtures
 from whybox.report.document import NextDocument, WhyDocument
 
 MEASURED: dict[str, Any] = json.loads((Path(__file__).parent / "case_r.json").read_text(encoding="utf-8"))
@@ -65,6 +66,7 @@ def agreement() -> dict[str, Any]:
     shares, effects = zip(*((h["share"], h["effect"]) for h in MEASURED["heads"]), strict=True)
     signed, absolute = spearmanr(shares, effects), spearmanr(shares, [abs(e) for e in effects])
     brightest = max(MEASURED["heads"], key=lambda h: h["share"])
+    strongest = max(MEASURED["heads"], key=lambda h: abs(h["effect"]))
     return {
         "segment": "doc2",
         "n": len(shares),
@@ -73,6 +75,7 @@ def agreement() -> dict[str, Any]:
         "absolute": float(absolute.statistic),
         "absolute_p": float(absolute.pvalue),
         **{f"brightest_{key}": value for key, value in brightest.items()},
+        **{f"strongest_{key}": value for key, value in strongest.items()},
     }
 
 
@@ -128,6 +131,7 @@ def why_data(**changes: Any) -> dict[str, Any]:
                     "about": ["doc2"],
                     "undone_by": "boost decision → doc2",
                     "effect": 2.135,
+                    "mean": 2.16,
                     "interval": [1.79, 2.52],
                     "after": 0.176,
                     "flips": {"hits": 9, "n": 9},
@@ -142,7 +146,11 @@ def why_data(**changes: Any) -> dict[str, Any]:
             "next_step": "whybox run evidence --case refund-window: the same evidence at every place.",
         },
         "regression_test": REGRESSION,
+        "parts": full_fixtures.parts(),
+        "full": None,
+        "full_reason": "run with --effort full",
         "tried": TRIED,
+        **full_fixtures.runs(),
         "pattern": {"layer": None, "head": None, "rows": blocks, "columns": blocks, "values": values},
         "provenance": {
             "command": "whybox why examples/refund.yaml --seed 0 --precision fp32",
@@ -159,8 +167,10 @@ def tried(what: str, effect: float | None, flips: bool | None, answer: str | Non
     reasons = {
         "effect_reason": None if effect is not None else "the answer has no such position",
         "flips_reason": None if flips is not None else "not re-generated",
+        "answer_reason": None if answer is not None else "not re-generated",
+        "interval_reason": None if "interval" in more else "one prompt; no generalisation",
     }
-    return {"what": what, "effect": effect, "flips": flips, "answer": answer} | reasons | more
+    return {"what": what, "effect": effect, "flips": flips, "answer": answer, "interval": None} | reasons | more
 
 
 TRIED = [
@@ -177,8 +187,16 @@ TRIED = [
 ]  # fmt: skip
 
 
+PROOF = ("effect", "mean", "interval", "after", "flips", "shams")
+
+
 def why(**changes: Any) -> WhyDocument:
     return WhyDocument.model_validate(why_data(**changes))
+
+
+def full(**changes: Any) -> WhyDocument:
+    """The case at full effort."""
+    return why(full=full_fixtures.full(), full_reason=None, **changes)
 
 
 def not_determined() -> WhyDocument:
@@ -189,8 +207,8 @@ def not_determined() -> WhyDocument:
             {
                 "code": "not-determined",
                 "detail": "beyond-the-model",
-                "effect": None,
-                "effect_reason": "no edit flips the answer",
+                **dict.fromkeys(PROOF),
+                **{f"{name}_reason": "no edit flips the answer" for name in PROOF},
             }
         ],
         "because": "With the evidence alone the answer is wrong, and it is not the closed-book answer.",

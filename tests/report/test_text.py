@@ -20,7 +20,8 @@ def test_the_verdict_comes_first_and_the_path_last() -> None:
     assert lines[2].startswith("The model did not look at doc2:")
     assert lines[-1] == "Report: refund.html"
     text = "\n".join(lines)
-    assert "LD −1.96 → +0.176 nats · effect +2.13 [1.79, 2.52]" in text
+    assert "LD −1.96 → +0.176 nats · effect +2.13\n" in text
+    assert "over 9 variants that fail alike: mean +2.16 [1.79, 2.52]" in text
     assert "−3.51 [−4.06, −2.96]" in text
     assert "0 of 21 flip · p\u00a0=\u00a00.0455" in text
 
@@ -28,8 +29,29 @@ def test_the_verdict_comes_first_and_the_path_last() -> None:
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("terminal", [True, False])
 def test_everything_fits_80_columns(lang: str, terminal: bool) -> None:
-    for text in (printed(render_why, fixtures.why(), lang), printed(render_next, fixtures.next_document(), lang)):
+    documents = (fixtures.why(), fixtures.full(), fixtures.not_determined())
+    texts = [printed(render_why, document, lang) for document in documents]
+    for text in (*texts, printed(render_next, fixtures.next_document(), lang)):
         assert max(map(cell_len, text.splitlines())) <= 80
+
+
+def test_parts_and_full_effort_are_told_in_a_few_lines() -> None:
+    text = " ".join(printed(render_why, fixtures.full()).split())
+    for told in (
+        "Without MLP 28 at the decision LD changes most: −1.12 nats at zero, −0.840 ± 0.210 with",
+        "MLP 0 +0.310 −0.260 ± 0.210 0.0333 (29) depends on the",
+        "log P of the wrong answer “30 days” rests most on doc1: +3.40 in log-odds",
+        "For 1 of 2 parts the direction depends on the ablation: MLP 0",
+        "head 20.1 act once others are gone (backup)",
+        "together: −1.90 nats",
+        "head 22.4 and head 23.2 cancel each other",
+        "boosted to doc2: head 18.7, head 18.8, head 20.1, head 22.4 · 4 parts are enough: LD −1.96 → +0.166",
+        "Spearman ρ 0.840; signs agree in 36 of 39",
+    ):
+        assert told in text
+    quick = printed(render_why, fixtures.why())
+    assert "MLP 28" in quick
+    assert "backup" not in quick
 
 
 def test_plain_when_piped_and_coloured_on_a_terminal() -> None:

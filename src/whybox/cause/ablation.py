@@ -36,8 +36,8 @@ class Ablated:
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """`depends on the ablation`: two of the three exceed the floor with opposite signs."""
-        signs = {np.sign(one.value) for one in (self.zero, self.mean, self.resample) if not one.is_none}
+        """`depends on the ablation`: two of the three are clear, with opposite signs."""
+        signs = {np.sign(one.value) for one in (self.zero, self.mean, self.resample) if one.is_clear}
         return (DEPENDS,) if len(signs) > 1 else ()
 
 

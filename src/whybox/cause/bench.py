@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from whybox.cause.asking import Array, Experiment, Ids, Read, Refused, Requests, See, Write, Written, together
+from whybox.cause.decision import Reading
+from whybox.cause.ledger import Kind, Ledger, said
 from whybox.engine.edit import Edit, portion
 from whybox.engine.sampling import choose
 from whybox.engine.trace import Change, Draft, Trace, Wish
@@ -24,6 +26,7 @@ _KEPT_BASES = 2
 _FEW = 3  # a base run costs two passes
 _KEPT_LOGITS = 2**29  # bytes of logits that answers may hold until they are read
 _PASSES_OF_AN_ANSWER = 20
+LOOKED = ", values kept"
 
 
 @dataclass(frozen=True)
@@ -72,13 +75,18 @@ _READ, _WRITE = Work(reads=1), Work(writes=1)
 
 @dataclass
 class Bench:
-    """Runs, counted. `planned` is everything that may still come, with what was made; `tell` hears after every run."""
+    """Runs, counted. `planned` is everything that may still come, with what was made; `tell` hears after every run.
+
+    ledger: every run, with what was changed in it. A pass that only prepares others (the base run of a sweep, a prefix
+    that several share) is part of theirs, and no run by itself.
+    """
 
     model: Model
     tell: Callable[[Progress], None] = _silent
     planned: "Work" = field(default_factory=lambda: Work())
     made: "Work" = field(default_factory=lambda: Work())
     stage: str = ""
+    ledger: Ledger = field(default_factory=Ledger)
     _bases: dict[tuple[Ids, int, int], Trace] = field(default_factory=dict)
     _began: float = field(default_factory=time.monotonic)
 
@@ -109,9 +117,22 @@ class Bench:
             before = [portion(edit, whole, whole[:first], engine.spec) for edit in edits]
             cache = engine.run(ids[:first], (), before, cache, tail=1).cache
         behind = [portion(edit, whole, whole[first:], engine.spec) for edit in edits]
-        trace = engine.run(ids[first:], wishes, behind, cache, tail=1)
-        self.count(_READ)
+        wanted = tuple(wishes)
+        trace = engine.run(ids[first:], wanted, behind, cache, tail=1)
+        self.enter(ids, f"{said(edits)}{LOOKED if wanted else ''}")
         return trace
+
+    def enter(
+        self,
+        ids: Ids,
+        what: str,
+        found: tuple[str, float | None] = ("", None),
+        answer: str | None = None,
+        kind: Kind = "read",
+    ) -> None:
+        """A run that was made: entered, counted, told. found: what was read from it, and the number."""
+        self.ledger.enter(self.stage, kind, ids, what, found, answer)
+        self._count(_WRITE if kind == "write" else _READ)
 
     def _answers(self, requests: Requests) -> list[Any]:
         """What each request keeps of its run; Refused where that cannot be made."""
@@ -176,8 +197,9 @@ class Bench:
             if isinstance(logits, Refused):
                 yield from ((index, logits) for index in sharers[first])
                 continue
-            self.count(_READ)
-            yield from ((index, lot[index].keep(logits)) for index in sharers[first])
+            kept = [(index, lot[index].keep(logits)) for index in sharers[first]]
+            self.enter(lot[first].ids, said(lot[first].edits), _number(kept[0][1]))
+            yield from kept
 
     def _logits(self, runs: dict[int, Read[Any]], base: Trace | None) -> Iterator[tuple[int, Array | Refused]]:
         """Logits [tail v] of each. Where one of them cannot be made, halves are tried apart until it stands alone."""
@@ -233,7 +255,7 @@ class Bench:
     def _written(self, writes: dict[int, Write[Any]]) -> dict[int, Any]:
         """Halves are tried apart where one of them cannot be made, until it stands alone."""
         drafts = [Draft(w.ids, min(w.settings.limit, self.model.room(len(w.ids))), w.edits) for w in writes.values()]
-        answers = Answers(list(writes.values()), drafts, self.model.tokenizer.stop_ids, lambda: self.count(_WRITE))
+        answers = Answers(list(writes.values()), drafts, self.model.tokenizer.stop_ids, self._wrote)
         refused: dict[int, Any] = {}
         try:
             self.model.engine.write(drafts, answers)
@@ -246,8 +268,10 @@ class Bench:
                     refused |= self._written(half)
         return refused | {index: answers.kept[place] for place, index in enumerate(writes) if place in answers.kept}
 
-    def count(self, work: Work) -> None:
-        """Runs that were made, here or beside the bench."""
+    def _wrote(self, write: Write[Any], written: Written) -> None:
+        self.enter(write.ids, said(write.edits), answer=self.model.tokenizer.text(written.ids), kind="write")
+
+    def _count(self, work: Work) -> None:
         self.made += work
         took = time.monotonic() - self._began
         done, planned = self.made.runs, max(self.planned.runs, self.made.runs)
@@ -259,13 +283,13 @@ class Bench:
 class Answers:
     """Chooses for many answers as each is to be decoded. What is wanted of one is kept as soon as it ends.
 
-    done: told after each.
+    done: told after each, with what was written.
     """
 
     writes: Sequence[Write[Any]]
     drafts: Sequence[Draft]
     stops: Collection[int]
-    done: Callable[[], None]
+    done: Callable[[Write[Any], Written], None]
     kept: dict[int, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -286,10 +310,22 @@ class Answers:
             chosen.append(following)
         if not stopped and len(chosen) < self.drafts[index].count:
             return following
-        self.kept[index] = self.writes[index].keep(Written(tuple(chosen), stopped), self._logits[index])
+        written = Written(tuple(chosen), stopped)
+        self.kept[index] = self.writes[index].keep(written, self._logits[index])
         self._logits[index] = []
-        self.done()
+        self.done(self.writes[index], written)
         return None
+
+
+def _number(kept: object) -> tuple[str, float | None]:
+    """What was read, where it is one number."""
+    match kept:
+        case Reading(ld):
+            return "LD", ld
+        case float():
+            return "log P", kept
+        case _:
+            return "", None
 
 
 def penalised(logits: Array, seen: Sequence[int], penalty: float) -> Array:

@@ -15,6 +15,7 @@ from whybox.engine.trace import Change
 
 AT_ONCE = 512  # changes whose replaced values are held at a time
 UNMATCHED = "no other component of this kind matches it"
+NOT_DRAWN = "matched others exist, and none were run"
 
 
 @dataclass(frozen=True)
@@ -74,5 +75,5 @@ def _joined(given: Group, group: Group) -> Group:
 def beside(ground: Ground, claim: Group, matched: Matched[Group], found: Mapping[Group, Moved]) -> Measured:
     """A claim's effect, with those of its matched groups as null."""
     drawn = tuple(found[group].effect for group in matched.draws)
-    null = Null(drawn, matched.distinct) if drawn else Unknown(UNMATCHED)
+    null = Null(drawn, matched.distinct) if drawn else Unknown(NOT_DRAWN if matched.distinct else UNMATCHED)
     return Measured(found[claim].effect, ground.floor, null, changed=found[claim].changed)

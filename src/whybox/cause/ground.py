@@ -5,7 +5,7 @@ ground = of_answer(model, prompt, " Paris")                      log P of an ans
 ground = of_run(model, prompt, read)                             any read, such as `divergence`
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -25,6 +25,10 @@ Array = np.ndarray
 GENERATED = "answer so far"
 
 
+def _nobody(run: Trace, value: float | None) -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class Moved:
     """What one change did to the read: the difference from the base, and whether its edits changed anything."""
@@ -38,7 +42,8 @@ class Ground:
     """What effects are measured against. row: the decision position; rows from it on write the answer.
 
     floor: δ (`whybox.cause.floor`). decision, answers: where right and wrong part, and what they are; case: what the
-    prompt was made of; each where it is known.
+    prompt was made of; each where it is known. told: hears of every run, with what was read from it (None: values were
+    kept).
     """
 
     model: Model
@@ -51,6 +56,7 @@ class Ground:
     answers: tuple[str, str] = ("", "")
     case: CaseInstance | None = None
     kept: dict[tuple[Wish, ...], Trace] = field(default_factory=dict, repr=False)
+    told: Callable[[Trace, float | None], None] = field(default=_nobody, repr=False)
 
     @cached_property
     def value(self) -> float:
@@ -76,6 +82,7 @@ class Ground:
         if asked not in self.kept:
             self.kept.clear()
             self.kept[asked] = self.model.changed(self.trace, Change(), asked)
+            self.told(self.kept[asked], None)
         return self.kept[asked]
 
     def moved(self, changes: Sequence[Change]) -> list[Moved]:
@@ -83,8 +90,9 @@ class Ground:
         own = len(self.trace.edits)
 
         def reading(run: Trace) -> Array:
-            flags = run.changed[own:]
-            return np.array([float(self.read(run)), any(flags) or not flags], np.float64)
+            flags, value = run.changed[own:], float(self.read(run))
+            self.told(run, value)
+            return np.array([value, any(flags) or not flags], np.float64)
 
         found = self.model.sweep(self.trace, changes, reading)
         return [self._moved(change, np.asarray(read)) for change, read in zip(changes, found, strict=True)]

@@ -206,7 +206,9 @@ def removed(ground: Ground, own: Stretch) -> Effect:
         other = decision_after(ground.model, prompt, known.prefix, *ground.answers, "forced")
     except (PromptError, UnsupportedError) as error:
         return Unknown(f"the prompt cannot be rendered without it: {error.cause}")
-    after = read_at(ground.model.run(other.ids, tail=1).logits[-1], other).ld
+    run = ground.model.run(other.ids, tail=1)
+    after = read_at(run.logits[-1], other).ld
+    ground.told(run, after)
     return Measured(after - ground.value, ground.floor, Unknown("no other text is deleted"))
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from whybox.cause.effects import Unknown
 from whybox.cause.null import Null
+from whybox.statistics.intervals import t_interval
 
 STEPS = 5  # an effect of up to five times the floor counts as none
 
@@ -27,6 +28,17 @@ class Measured:
     def is_none(self) -> bool:
         """Not above five times the floor."""
         return abs(self.value) <= STEPS * self.floor
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """95 % t interval of the mean over its runs; None for a single one, or for runs all alike."""
+        return None if self.sd is None else t_interval(self.value, self.sd, self.n)
+
+    @property
+    def is_clear(self) -> bool:
+        """Above the floor, and its runs agree on the sign: their interval holds no 0."""
+        bounds = self.interval
+        return not self.is_none and (bounds is None or bounds[0] * bounds[1] > 0)
 
     @property
     def p(self) -> float | None:

@@ -43,7 +43,7 @@ def stages(study: Study) -> list[Stage]:
     heads = sum(layer.attention.heads for layer in study.bench.model.spec.layers)
     keys = min(len(study.asked.prompt) + study.asked.settings.limit, MOST_KEYS)
     return [
-        Stage("answer", Work(3, 1), _answer),
+        Stage("answer", Work(4, 2), _answer),
         Stage("noise floor", Work(reads=floor.runs(study.bench.model)), _floor),
         Stage("other prompts", Work(2 * prompts, prompts), _prompts),
         Stage("form and decoding", Work(4, 2), _form),
@@ -123,7 +123,8 @@ def _floor(study: Study) -> None:
     model, decision = study.bench.model, study.decided.base.decision
     read = logit_difference(decision.right[0], decision.wrong[0])
     delta = floor.noise(model, model.run(decision.ids, tail=1), read, np.random.default_rng(study.seed))
-    study.bench.count(Work(reads=floor.runs(model)))
+    for _ in range(floor.runs(model)):
+        study.bench.enter(decision.ids, "repeats and random edits, for the noise floor")
     study.setting = replace(study.decided, delta=delta)
 
 

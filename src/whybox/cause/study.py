@@ -8,9 +8,12 @@ from whybox.cause.answers import Answered, Asked, settings_of
 from whybox.cause.bench import Bench
 from whybox.cause.claims import Changed, Claim, Kind, Screened
 from whybox.cause.decision import Reading
-from whybox.cause.effects import SegmentEffects
+from whybox.cause.effects import SegmentEffects, Unknown
+from whybox.cause.full import Full
+from whybox.cause.ground import Ground
 from whybox.cause.hidden import Hidden
 from whybox.cause.parts import Roles, roles_of, with_presumed_evidence
+from whybox.cause.screen import Screen
 from whybox.cause.spans import Stretch, stretches
 from whybox.cause.trials import Failing, Maker, Setting, Trial
 from whybox.items.instance import CaseInstance
@@ -45,6 +48,9 @@ class Study:
     segments: list[SegmentEffects] = field(default_factory=list)
     keys: list[float] | None = None
     heads: dict[tuple[int, int], float] | None = None
+    screen: Screen | Unknown | None = None
+    full: Full | None = None
+    ground: Ground | None = None
     done: list[str] = field(default_factory=list)
 
     @property

@@ -3,10 +3,9 @@
 import math
 from dataclasses import dataclass, replace
 
-from whybox.cause.bench import Work
 from whybox.cause.parts import roles_of
 from whybox.cause.study import Study
-from whybox.cause.trials import ENOUGH_VARIANTS, failing_variants
+from whybox.cause.trials import ENOUGH_VARIANTS, MOST_VARIANTS, failing_variants
 from whybox.compare.switches import (
     MOST_SWITCHES,
     REFERENCE,
@@ -50,11 +49,13 @@ class Ways:
         return math.inf if self.any_size else REFERENCE_BYTES
 
     def runs(self, study: Study) -> int:
-        """At most so many: every switch here, and one on ten failing variants."""
+        """At most so many: a longer answer, every switch here, variants until ten fail, and one switch on those."""
         model = study.bench.model
         if self.reference is None and not has_reference(model.spec, model.way, self.most_bytes):
-            return 0
-        return (1 + _PASSES) * (MOST_SWITCHES + min(len(study.variants), ENOUGH_VARIANTS))
+            return 1 + _PASSES
+        variants = len(study.variants)
+        drawn = 2 * min(variants, MOST_VARIANTS)
+        return (1 + _PASSES) * (1 + MOST_SWITCHES + min(variants, ENOUGH_VARIANTS)) + drawn
 
 
 def otherwise(study: Study, ways: Ways) -> Otherwise:
@@ -67,7 +68,7 @@ def otherwise(study: Study, ways: Ways) -> Otherwise:
         return Otherwise(longer=longer)
     setting = study.decided
     found = compared(study.bench.model, sound, study.asked, setting.base.decision)
-    _count(study, found.answers)
+    _enter(study, found.answers, "computed otherwise")
     return Otherwise(found, _repeats(study, found, sound) if found.flipping else None, longer)
 
 
@@ -78,7 +79,7 @@ def _repeats(study: Study, found: Compared, sound: Model) -> tuple[bool, ...]:
     known = {switch.name: switch for switch in switches(study.bench.model, sound)}
     switch = known.get(found.flipping[0].name, Switch(REFERENCE, sound))
     failing = [(one.asked, one.base.decision) for one in study.failing.settings]
-    _count(study, len(failing))
+    _enter(study, len(failing), f"{switch.name}, on a variant that fails alike")
     return repeated(switch, failing)
 
 
@@ -89,10 +90,14 @@ def _longer(study: Study) -> Try | None:
         return None
     limit = min(_FURTHER * settings.limit, model.room(len(study.asked.prompt)))
     asked = replace(study.asked, settings=replace(settings, limit=limit))
-    _count(study, 1)
+    _enter(study, 1, f"limit of {limit} tokens")
     found = switched(Switch(f"limit of {limit} tokens", model), asked, study.decided.base.decision)
     return as_switch(found, study.decided.base.reading.ld)
 
 
-def _count(study: Study, answers: int) -> None:
-    study.bench.count(Work(reads=_PASSES * answers, writes=answers))
+def _enter(study: Study, answers: int, what: str) -> None:
+    """Answers and the passes beside each of them: LD at two decisions, and the noise of this way of computing."""
+    for _ in range(answers):
+        study.bench.enter(study.asked.prompt.ids, what, kind="write")
+        for _ in range(_PASSES):
+            study.bench.enter(study.decided.base.decision.ids, what)

@@ -17,6 +17,7 @@ from whybox.statistics.ranks import Correlation, spearman
 Array = np.ndarray
 MAP_TOKENS = 512  # beyond, no heat map of all heads is kept
 MAP_BLOCKS = 64
+_LAYERS_AT_ONCE = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +68,11 @@ def see(study: Study) -> Views:
         by_head_signed=_by_head(study, found, float),
         heat=_heat(study),
     )
+
+
+def view_runs(study: Study) -> int:
+    """How many runs `see` makes at most."""
+    return 1 + -(-len(study.bench.model.spec.layers) // _LAYERS_AT_ONCE)
 
 
 def evidence_share(study: Study, found: Budget) -> dict[tuple[int, int], float]:
@@ -139,9 +145,6 @@ def _heat(study: Study) -> HeatMap | Unknown:
         trace = study.bench.see(ids, [("pattern", tuple(group))])
         total += sum(trace["pattern", layer].mean(axis=0, dtype=np.float64) for layer in group)
     return _pooled(total / len(layers))
-
-
-_LAYERS_AT_ONCE = 32
 
 
 def _pooled(pattern: Array) -> HeatMap:

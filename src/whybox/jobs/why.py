@@ -7,12 +7,13 @@ from typing import Literal
 
 from whybox.cause.answers import Asked
 from whybox.cause.bench import Bench, Progress
+from whybox.cause.effort import full_stages, quick_stages
 from whybox.cause.stages import Stage, run_stages, stages
 from whybox.cause.study import Study, open_study
 from whybox.compare.switches import REFERENCE
 from whybox.items.case import Case
 from whybox.jobs.otherwise import Otherwise, Ways, otherwise
-from whybox.jobs.views import Views, see
+from whybox.jobs.views import Views, see, view_runs
 from whybox.jobs.why_document import Told, document
 from whybox.jobs.why_input import check
 from whybox.model import Model
@@ -21,6 +22,7 @@ from whybox.verdict.reading import facts_of
 from whybox.verdict.tree import rule
 
 Effort = Literal["quick", "full"]
+FIGURES = "figures"
 
 
 @dataclass(frozen=True)
@@ -70,23 +72,23 @@ def why(
     bench = Bench(model, tell)
     check(model, case.filled(), options.fact)
     study = open_study(bench, case.instances(seed=options.seed), options.limit, options.seed, options.fact)
-    plan = stages(study)
+    plan = [*stages(study), *quick_stages(study), *(full_stages(study) if options.effort == "full" else ())]
     ways = Ways(reference, options.effort == "full")
-    announce(_announced(study, plan, ways))
+    announced = _announced(study, plan, ways)
+    announce(announced)
     again, broken_off = _computed_again(study, ways, run_stages(study, plan))
-    bench.stage = "figures"
+    bench.stage = FIGURES
     views = see(study)
     facts = facts_of(study, _observed_wrong(study.asked, case.got), views.lift, again.compared, again.repeats)
     facts = replace(facts, longer=again.longer)
-    told = Told(case, options.command, options.file, options.effort, options.lang, broken_off)
+    told = Told(case, options.command, options.file, options.effort, options.lang, broken_off, dict(announced.stages))
     return document(study, views, facts, rule(facts), told, time.monotonic() - began)
 
 
 def _announced(study: Study, plan: list[Stage], ways: Ways) -> Plan:
-    """Upper bounds, the reference's runs among them."""
+    """Upper bounds, the reference's runs and those of the figures among them."""
     shown = [(stage.name, stage.work.runs) for stage in plan]
-    if runs := ways.runs(study):
-        shown.append((REFERENCE, runs))
+    shown += [(REFERENCE, ways.runs(study)), (FIGURES, view_runs(study))]
     return Plan(sum(runs for _, runs in shown), tuple(shown))
 
 

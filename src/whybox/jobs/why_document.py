@@ -1,46 +1,27 @@
 """A study as the machine document of `why`. Nothing is computed here that a study does not know."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from string import ascii_uppercase
 
-import numpy as np
-
-from whybox.cause.claims import Changed, Screened
-from whybox.cause.decision import NOT_OWN, Reading
+from whybox.cause.decision import Reading
 from whybox.cause.effects import Effect, SegmentEffects, Unknown
 from whybox.cause.floor import asks_reference
+from whybox.cause.screen import Screen
 from whybox.cause.spans import Stretch
 from whybox.cause.study import GENERATED, Study
-from whybox.cause.trials import Trial
-from whybox.items.case import Case
-from whybox.jobs.observed import checks
 from whybox.jobs.provenance import model_info, versions
 from whybox.jobs.regression import regression_test, source_of
 from whybox.jobs.regression_suite import finding_of, regression_suite
 from whybox.jobs.tokens import shown_tokens
 from whybox.jobs.views import HeatMap, Views, evidence_share
+from whybox.jobs.why_parts import NOT_RUN, full_view, parts_view
+from whybox.jobs.why_runs import run_rows, run_texts, stage_rows
+from whybox.jobs.why_verdict import ONE_PROMPT, Told, tried_rows, verdict_of
 from whybox.report import document as d
 from whybox.statistics.ranks import NullBand
 from whybox.text.prompt import SegmentKind
-from whybox.verdict.facts import Facts, Try
-from whybox.verdict.tree import Leaf, Ruling
-from whybox.verdict.words import because, next_step, would_change
-
-_NOT_WRITTEN = "not written anew"
-_NO_PATH = "the metric's place does not exist in this run"
-
-
-@dataclass(frozen=True)
-class Told:
-    """What the caller knows and the report repeats. broken_off: the stage at which Ctrl-C came."""
-
-    case: Case
-    command: str
-    file: str
-    effort: str
-    lang: d.Lang
-    broken_off: str | None
+from whybox.verdict.facts import Facts
+from whybox.verdict.tree import Ruling
 
 
 def document(study: Study, views: Views, facts: Facts, ruling: Ruling, told: Told, took_s: float) -> d.WhyDocument:
@@ -65,12 +46,19 @@ def document(study: Study, views: Views, facts: Facts, ruling: Ruling, told: Tol
         decided_at_reason=None if views.decided is not None else "the last layer does not exceed the noise floor",
         agreement=agreement,
         agreement_reason=None if agreement else _missing("heads", study, "no evidence, or shares that are all alike"),
-        verdict=_verdict(study, ruling, facts, told),
+        verdict=verdict_of(study, ruling, facts, told),
         regression_test=regression_test(study.bench.model.name, told.case.id, source_of(told.case, told.file), ruling),
         regression_suite=regression_suite(
             study.bench.model.name, study.seed, ruling, finding_of(study, told.case)
         ).to_yaml(),
-        tried=tuple(_tried(study, facts)),
+        parts=parts_view(study.screen) if isinstance(study.screen, Screen) else None,
+        parts_reason=_no_parts(study),
+        full=None if study.full is None else full_view(study.full),
+        full_reason=None if study.full is not None else _no_full(study, told),
+        tried=tuple(tried_rows(study, facts)),
+        stages=tuple(stage_rows(study.bench.ledger, told.announced)),
+        texts=tuple(run_texts(study.bench.ledger, study.bench.model.tokenizer)),
+        runs=tuple(run_rows(study.bench.ledger)),
         pattern=None if isinstance(heat, Unknown) else _map(study, heat),
         pattern_reason=heat.reason if isinstance(heat, Unknown) else None,
         provenance=_provenance(study, views, facts, told),
@@ -135,6 +123,8 @@ def _segment(study: Study, views: Views, stretch: Stretch) -> d.SegmentRow:
         share=views.budget.mean()[stretch.name],
         direct=_ld(effects.direct),
         direct_reason=_reason(effects.direct),
+        direct_interval=None,
+        direct_interval_reason=ONE_PROMPT,
         direct_n=1,
         total=_ld(effects.total),
         total_reason=_reason(effects.total),
@@ -161,16 +151,35 @@ def _sides(effect: Effect) -> d.Sides | None:
     return d.Sides(right=effect.right, wrong=effect.wrong) if isinstance(effect, Reading) else None
 
 
+def _no_parts(study: Study) -> str | None:
+    match study.screen:
+        case Screen():
+            return None
+        case Unknown(reason):
+            return reason
+        case None:
+            return _missing("heads and MLPs", study, "not run")
+
+
+def _no_full(study: Study, told: Told) -> str:
+    return NOT_RUN if told.effort != "full" else _missing("context", study, "not run")
+
+
 def _heads(study: Study, views: Views) -> Iterator[d.HeadRow]:
-    """Share of the evidence and effect of cutting that very edge, largest effect first."""
+    """Share of the evidence and effect of cutting that very edge, largest first; null: the heads of its layer."""
     shares = evidence_share(study, views.budget)
     if study.heads is None or not shares:
         return
-    sizes = np.sort([abs(effect) for effect in study.heads.values()])
     for (layer, head), effect in sorted(study.heads.items(), key=lambda pair: -abs(pair[1])):
-        rank = float(np.searchsorted(sizes, abs(effect), side="left")) / max(len(sizes) - 1, 1)
+        beside = [other for place, other in study.heads.items() if place[0] == layer and place != (layer, head)]
+        smaller = sum(abs(other) < abs(effect) for other in beside)
         yield d.HeadRow(
-            layer=layer, head=head, share=shares[layer, head], effect=effect, null_percentile=min(rank, 1.0)
+            layer=layer,
+            head=head,
+            share=shares[layer, head],
+            effect=effect,
+            null_percentile=smaller / len(beside) if beside else None,
+            null_percentile_reason=None if beside else "no other head in its layer",
         )
 
 
@@ -180,6 +189,7 @@ def _agreement(study: Study, views: Views) -> d.Agreement | None:
     if study.heads is None or not shares or signed is None or absolute is None:
         return None
     layer, head = max(shares, key=lambda place: shares[place])
+    strongest, _ = max(study.heads.items(), key=lambda one: abs(one[1]))
     return d.Agreement(
         segment=" + ".join(study.roles.evidence),
         n=absolute.n,
@@ -191,113 +201,11 @@ def _agreement(study: Study, views: Views) -> d.Agreement | None:
         brightest_head=head,
         brightest_share=shares[layer, head],
         brightest_effect=study.heads[layer, head],
+        strongest_layer=strongest[0],
+        strongest_head=strongest[1],
+        strongest_share=shares[strongest],
+        strongest_effect=study.heads[strongest],
     )
-
-
-def _verdict(study: Study, ruling: Ruling, facts: Facts, told: Told) -> d.Verdict:
-    return d.Verdict(
-        causes=tuple(_cause(leaf) for leaf in ruling.causes),
-        because=because(ruling, facts, told.lang),
-        would_change_my_mind=would_change(ruling, told.lang),
-        scope="variants" if ruling.variants else "this-prompt",
-        next_step=next_step(ruling, told.lang),
-        checked=tuple(checks(study, told.case)),
-    )
-
-
-def _cause(leaf: Leaf) -> d.Cause:
-    change = leaf.undone_by
-    if change is None:
-        reason = "the answer is right" if leaf.code == "none" else "no change undoes it"
-        return d.Cause(code=_code(leaf), detail=leaf.detail, about=leaf.about, effect=None, effect_reason=reason)
-    return d.Cause(
-        code=_code(leaf),
-        detail=leaf.detail,
-        about=leaf.about,
-        undone_by=change.what,
-        effect=change.effect,
-        effect_reason=None if change.effect is not None else _NO_PATH,
-        after=change.own if change.after is None or change.earlier_fork else change.after,
-        flips=_flips(change),
-        shams=_shams(change),
-    )
-
-
-def _code(leaf: Leaf) -> d.Code:
-    return d.Cause.model_validate({"code": leaf.code, "effect": None, "effect_reason": "-"}).code
-
-
-def _flips(change: Try) -> d.Count:
-    """On the failing variants where they were run, else on this prompt alone."""
-    if change.repeats is None:
-        return d.Count(hits=int(change.flips), n=1)
-    return d.Count(hits=change.repeats.hits, n=change.repeats.n)
-
-
-def _shams(change: Try) -> d.Shams | None:
-    shams = change.shams
-    return None if shams is None else d.Shams(n=shams.n, flipped=shams.flipped, p=shams.p, after=shams.after)
-
-
-def _tried(study: Study, facts: Facts) -> Iterator[d.Tried]:
-    yield from (_tried_row(trial) for trial in study.trials.values())
-    known = {switch.what for switch in facts.switches}
-    computed = [facts.reference] if facts.reference is not None and facts.reference.what not in known else []
-    for switch in (*computed, *facts.switches):
-        yield d.Tried(what=switch.what, effect=switch.effect, flips=switch.flips, answer=switch.answer)
-    base = study.decided.base.reading.ld
-    forced = [("the start of the answer", study.start)] if study.start is not None else []
-    if study.forced is not None:
-        forced.append((f"behind the prefix “{study.forced[0]}”", study.forced[1]))
-    for what, reading in forced:
-        yield d.Tried(what=what, effect=reading.ld - base, flips=None, flips_reason=_NOT_WRITTEN, flags=(NOT_OWN,))
-    yield from (_screened_row(screen, base) for screen in study.screens)
-    yield from (_changed_row(changed) for changed in study.changed)
-
-
-def _screened_row(screen: Screened, base: float) -> d.Tried:
-    """Many runs in one row, the one that did most by name; what looked promising has a row of its own."""
-    return d.Tried(
-        what=f"{screen.what}: {screen.runs} runs, most by {screen.best}",
-        effect=screen.value - base if screen.of_ld else None,
-        effect_reason=None if screen.of_ld else f"another metric: {screen.value:+.3g} nats",
-        flips=None,
-        flips_reason=_NOT_WRITTEN,
-    )
-
-
-def _changed_row(changed: Changed) -> d.Tried:
-    return d.Tried(
-        what=f"the evidence says {changed.value}",
-        effect=None,
-        effect_reason=_NO_PATH,
-        flips=None,
-        flips_reason="another answer would be right here",
-        answer=changed.answer,
-        flags=("the answer follows" if changed.follows else "the answer does not follow",),
-    )
-
-
-def _tried_row(trial: Trial) -> d.Tried:
-    return d.Tried(
-        what=trial.what,
-        effect=trial.effect,
-        effect_reason=None if trial.effect is not None else _NO_PATH,
-        flips=trial.flips,
-        answer=trial.outcome.answer,
-        flags=tuple(_flags(trial)),
-    )
-
-
-def _flags(trial: Trial) -> Iterator[str]:
-    if trial.outcome.earlier_fork:
-        yield "earlier fork"
-    if trial.shams is not None:
-        yield f"{trial.shams.flipped} of {len(trial.shams.after)} shams flip"
-    if trial.unread is not None:
-        yield f"with the evidence hidden: {'flips as well' if trial.unread else 'does not flip'}"
-    if trial.repeats is not None:
-        yield f"flips {sum(trial.repeats.flips)} of {len(trial.repeats.flips)} failing variants"
 
 
 def _map(study: Study, heat: HeatMap) -> d.PatternMap:
@@ -354,14 +262,21 @@ def _notes(study: Study, views: Views, facts: Facts, told: Told) -> Iterator[str
         yield "the case names no evidence: the sentences that state the right answer stand in for it"
     if told.case.got is not None and told.case.got.strip() != study.answered.text.strip():
         yield "the output observed elsewhere differs from the one written here"
-    if told.effort == "full":
-        yield "full effort runs what quick runs: its further instruments do not exist yet"
-    others = "" if facts.reference is not None else "other engines and precisions, "
-    yield f"not run: {others}mean and resample ablation, gradients"
+    if left_out := list(_not_run(facts, told)):
+        yield f"not run: {', '.join(left_out)}"
     if told.broken_off is not None:
         yield f"the work was ended during “{told.broken_off}”; what follows it was not run"
     yield from (str(warning) for warning in study.path.warnings)
     yield from model.spec.notes
+
+
+def _not_run(facts: Facts, told: Told) -> Iterator[str]:
+    if facts.reference is None:
+        yield "other engines and precisions"
+    if facts.readers is None:
+        yield "activation patching of readers"
+    if told.effort != "full":
+        yield from ("mean ablation", "self-repair", "pairs", "minimal sets", "context attribution", "gradients")
 
 
 __all__ = ["GENERATED", "Told", "document"]

@@ -49,6 +49,14 @@ def effect(value: float | None, noise: float, lang: Lang, bounds: tuple[float, f
     return number(value, signed=True) + (f" {interval(bounds)}" if bounds else "")
 
 
+def over_variants(cause: Cause, lang: Lang) -> str:
+    """The mean effect over the variants that fail alike, with its interval; empty where there is none."""
+    if cause.mean is None or cause.interval is None or cause.flips is None:
+        return ""
+    mean = number(cause.mean, signed=True)
+    return say("verdict.mean", lang, n=cause.flips.n, mean=mean, interval=interval(cause.interval))
+
+
 def on_one_path(cause: Cause, metric: Metric) -> bool:
     """Whether base, effect and value after the edit add up: they do unless the edit acts before the decision."""
     if cause.effect is None or cause.after is None:

@@ -3,26 +3,21 @@
 Foreign text is made visible and put in as plain `Text`, never as markup: it can neither colour nor move the cursor.
 """
 
-from collections.abc import Iterable
-
-from rich import box
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from whybox.report import sentences
-from whybox.report.document import Document, Lang, NextDocument, SegmentRow, Stage, TokenRow, Tried, WhyDocument
+from whybox.report.document import Lang, NextDocument, SegmentRow, Stage, TokenRow, Tried, WhyDocument
 from whybox.report.numbers import number, percent
+from whybox.report.terminal import STYLES, bar, heading, model_line, plain_table, sparkline
+from whybox.report.text_parts import parts
 from whybox.report.visible import calm, one_line, shortened, visible
 from whybox.report.words import WORDS, say
 
-BAR = "█"
-EIGHTHS = " ▏▎▍▌▋▊▉"
-SPARKS = "▁▂▃▄▅▆▇█"
 MOST_TOKENS = 40
 MOST_TRIED = 12
-STYLES = {"helps": "blue", "hurts": "yellow", "floor": "dim", "undefined": "dim"}
 
 
 def render_next(document: NextDocument, console: Console, lang: Lang) -> None:
@@ -55,6 +50,7 @@ def render_why(document: WhyDocument, console: Console, lang: Lang, path: str = 
     if document.agreement is not None:
         console.print()
         console.print(Text(one_line(sentences.agreement(document, lang))))
+    parts(document, console, lang)
     flipping = sum(1 for tried in document.tried if tried.flips)
     heading(console, say("tried.summary", lang, n=len(document.tried), k=flipping))
     console.print(_tried_table(document.tried[:MOST_TRIED], document, console, lang))
@@ -65,39 +61,6 @@ def render_why(document: WhyDocument, console: Console, lang: Lang, path: str = 
         console.print(Text(calm(document.verdict.next_step)))
     if path:
         console.print(Text(say("text.report", lang, path=visible(path)), style="bold"))
-
-
-def sparkline(values: Iterable[float]) -> str:
-    """Eight heights over the range of the values: ▁▃█."""
-    known = list(values)
-    low, high = min(known), max(known)
-    steps = [round((v - low) / (high - low) * 7) if high > low else 3 for v in known]
-    return "".join(SPARKS[step] for step in steps)
-
-
-def bar(share: float, width: int) -> str:
-    """A bar of `share` of the width, in eighths of a column."""
-    eighths = round(min(max(share, 0.0), 1.0) * width * 8)
-    return (BAR * (eighths // 8) + EIGHTHS[eighths % 8]).rstrip()
-
-
-def model_line(document: Document) -> Text:
-    """Which model computed what follows, and how."""
-    model = document.model
-    parts = (model.name, model.engine, model.precision, model.digest[:12])
-    return Text(" · ".join(map(visible, parts)), style="dim")
-
-
-def heading(console: Console, text: str) -> None:
-    """A line in bold, behind an empty one."""
-    console.print()
-    console.print(Text(calm(text), style="bold"))
-
-
-def plain_table(console: Console) -> Table:
-    """Rules on a terminal, bare columns when piped."""
-    lines = box.SIMPLE_HEAD if console.is_terminal else None
-    return Table(box=lines, pad_edge=False, show_edge=False, header_style="dim", padding=(0, 2, 0, 0))
 
 
 def _token_table(tokens: tuple[TokenRow, ...], console: Console, lang: Lang) -> Table:
@@ -181,10 +144,12 @@ def _verdict(document: WhyDocument, console: Console, lang: Lang) -> None:
     code = cause.code + (f" · {cause.detail}" if cause.detail else "")
     console.print(Text(f"{code} · {sentences.scope(verdict, lang)}", style="cyan"))
     if cause.after is not None:
-        change = sentences.effect(cause.effect, metric.noise, lang, cause.interval)
+        change = sentences.effect(cause.effect, metric.noise, lang)
         ends = f"{metric.name} {number(metric.base)} → {number(cause.after, signed=True)} {metric.unit}"
         where = "" if sentences.on_one_path(cause, metric) else say("verdict.other_path", lang)
         console.print(Text(one_line(f"{ends} · {say('column.effect', lang)} {change}{where}")))
+        if told := sentences.over_variants(cause, lang):
+            console.print(Text(told))
     if cause.shams is not None:
         p = number(cause.shams.p)
         told = say("verdict.p", lang, hits=cause.shams.flipped, n=cause.shams.n, p=p)

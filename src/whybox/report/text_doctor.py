@@ -7,7 +7,7 @@ from rich.text import Text
 from whybox.report.doctor_words import say
 from whybox.report.document import DoctorCheck, DoctorDocument, FloorRow, Lang
 from whybox.report.numbers import number, percent
-from whybox.report.text import heading, plain_table
+from whybox.report.terminal import heading, plain_table
 from whybox.report.visible import one_line
 
 STYLES = {"yes": "", "no": "dim", "note": "blue", "fault": "bold yellow", "unknown": "dim", "skipped": "dim"}

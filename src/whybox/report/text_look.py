@@ -14,7 +14,7 @@ from whybox.report.diagnosis_words import evidence
 from whybox.report.document import Diagnosis, HeadLook, Lang, LookDocument, LookSegment
 from whybox.report.look_words import COLUMNS, say
 from whybox.report.numbers import csv_text, exact, number, percent
-from whybox.report.text import heading, model_line, plain_table, sparkline
+from whybox.report.terminal import heading, model_line, plain_table, sparkline
 from whybox.report.visible import calm, one_line
 
 MOST_HEADS = 20

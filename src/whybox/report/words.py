@@ -5,11 +5,13 @@ A sentence claims what was measured: "changed", "did not change beyond the floor
 
 from whybox.report.document import Lang
 from whybox.report.estimate_words import ESTIMATES
+from whybox.report.parts_words import PART_WORDS
 from whybox.report.picture_words import PICTURES
 
 WORDS: dict[str, tuple[str, str]] = (
     PICTURES
     | ESTIMATES
+    | PART_WORDS
     | {
         # frame of a page
         "page.why": ("why · {case}", "归因 · {case}"),

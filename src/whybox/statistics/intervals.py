@@ -85,3 +85,11 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
         return None
     low, high = stats.t.interval(0.95, data.size - 1, loc=data.mean(), scale=error)
     return float(low), float(high)
+
+
+def t_interval(mean: float, sd: float, n: int) -> Interval | None:
+    """95 % t interval of a mean whose spread is known; None for fewer than two values, or for values all alike."""
+    if n < 2 or sd == 0:
+        return None
+    low, high = stats.t.interval(0.95, n - 1, loc=mean, scale=sd / n**0.5)
+    return float(low), float(high)

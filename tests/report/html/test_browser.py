@@ -17,7 +17,7 @@ LOOKS = list(itertools.product([375, 1024, 1920], ["light", "dark"], ["en", "zh"
 
 @pytest.mark.parametrize(("width", "theme", "lang"), LOOKS)
 def test_it_fits_the_screen_in_both_themes_and_languages(visit: Callable, width: int, theme: str, lang: str) -> None:
-    page = visit(why_page(fixtures.why(), lang), width, theme)
+    page = visit(why_page(fixtures.full(), lang), width, theme)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == ("rgb(246, 246, 243)" if theme == "light" else "rgb(16, 19, 23)")

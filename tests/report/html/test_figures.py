@@ -58,3 +58,19 @@ def test_the_lens_turns_larger_values_upwards_and_colours_by_the_floor() -> None
     assert [y for _, y in by_value] == sorted((y for _, y in by_value), reverse=True)
     assert {dot.tone for dot in curve.dots} == {"floor", "hurts"}
     assert figures.lens_curve((), 0.1, None) is None
+
+
+def test_share_against_effect_is_a_dot_for_each_head_and_two_have_names() -> None:
+    document = fixtures.why()
+    found = figures.shares(document.heads, document.agreement, document.metric.noise)
+    assert found is not None
+    dots = [place for path in found.paths.values() for place in path.split("M") if place]
+    assert len(dots) == len(document.heads)
+    assert set(found.paths) <= {"helps", "hurts", "floor"}
+    assert found.strongest is not None
+    assert found.brightest.x == 97.0, "the largest share stands at the right end"
+    assert min(found.strongest.y, found.brightest.y) >= 7.0
+    alone = document.agreement.model_copy(update={"strongest_layer": document.agreement.brightest_layer})
+    same = alone.model_copy(update={"strongest_head": document.agreement.brightest_head})
+    assert figures.shares(document.heads, same, document.metric.noise).strongest is None
+    assert figures.shares((), None, 0.1) is None

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.report import fixtures
+from tests.report import fixtures, full_fixtures
 from whybox.report.document import WhyDocument
 from whybox.report.html import why_page
 from whybox.report.html.page import MOST_BYTES, MOST_NODES, script_json
+from whybox.report.words import say
 
 
 class Counter(HTMLParser):
@@ -82,11 +83,33 @@ def huge() -> WhyDocument:
         lens=[fixtures.MEASURED["lens"][i % 30] | {"layer": i} for i in range(126)],
         tried=fixtures.TRIED * 40,
         pattern={"layer": None, "head": None, "rows": blocks, "columns": blocks, "values": values},
+        **many_runs(),
     )
 
 
+def many_runs() -> dict[str, Any]:
+    """Full effort with as many rows as it can have, and 5,000 runs."""
+    full, runs = full_fixtures.full(), full_fixtures.runs()
+    several = {name: full[name] * 10 for name in ("ablations", "repairs", "pairs", "segments", "sets")}
+    mapped = full["gradients"] | {"rows": full["gradients"]["rows"] * 20}
+    sources = [full["context"]["sources"][0] | {"name": f"passage {i}"} for i in range(60)]
+    parts = full_fixtures.parts() | {"rows": full_fixtures.parts()["rows"] * 50}
+    further = {"gradients": mapped, "context": full["context"] | {"sources": sources}}
+    stages = [{"name": f"stage {i}", "announced": 9, "made": 3} for i in range(24)]
+    texts = runs["texts"] * 40
+    return {
+        "full": full | several | further,
+        "full_reason": None,
+        "parts": parts,
+        **runs,
+        "stages": stages,
+        "texts": texts,
+        "runs": runs["runs"] * 1700,
+    }
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
-@pytest.mark.parametrize("make", [fixtures.why, fixtures.not_determined, hostile, huge])
+@pytest.mark.parametrize("make", [fixtures.why, fixtures.full, fixtures.not_determined, hostile, huge])
 def test_every_page_keeps_its_ceiling_and_its_policy(make: Any, lang: str) -> None:
     html = why_page(make(), lang)
     page = Counter(html)
@@ -130,7 +153,8 @@ def test_json_in_a_script_block_cannot_end_it() -> None:
 def test_what_was_left_out_is_said() -> None:
     text = "".join(Counter(why_page(huge(), "en")).text)
     assert "48 segments with smaller effects are in the table." in text
-    assert "3971 rows are left out on this page; the copy holds them." in text
+    left_out = [int(found) for found in re.findall(r"(\d+) rows are left out on this page; the copy holds them.", text)]
+    assert 3_900 < max(left_out) < 5_100
     assert "12 of 270 heads, largest changes first" in text
     assert "more tokens, not drawn here" in text
 
@@ -153,7 +177,8 @@ def test_numbers_are_written_for_readers() -> None:
     written = [
         "−3.51",
         "[−4.06, −2.96]",
-        "+2.13 [1.79, 2.52] nats",
+        "+2.13 nats",
+        "over 9 variants that fail alike: mean +2.16 [1.79, 2.52]",
         "p\u00a0=\u00a00.0455",
         "log P = −2.25 nats · P = 10.5 %",
         "n = 9",
@@ -205,3 +230,25 @@ def test_letters_have_aa_contrast_on_their_segment(segment: str) -> None:
     light, dark = colours(segment)
     assert contrast(light, "#ffffff") >= 4.5
     assert contrast(dark, "#14171b") >= 4.5
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_full_effort_has_its_sections_and_every_run_its_row_in_the_copy(lang: str) -> None:
+    html = why_page(fixtures.full(), lang)
+    text = " ".join("".join(Counter(html).text).split())
+    titles = ("parts.title", "context.title", "ablations.title", "repairs.title", "sets.title", "gradients.title")
+    for title in titles:
+        assert say(title, lang) in text
+    assert ("512 runs, announced at most 274" if lang == "en" else "共运行 512 次，事先公布上限 274 次") in text
+    assert say("flag.backup", lang) in text
+    assert "boost" in html
+    data = json.loads(re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1])
+    assert data["tables"]["runs"].count("\r\n") == 1 + 3
+    assert "scores 3 h=5 cut" in data["tables"]["runs"]
+
+
+def test_quick_effort_says_what_full_would_add() -> None:
+    text = " ".join("".join(Counter(why_page(fixtures.why(), "en")).text).split())
+    assert "Ablation in three ways, self-repair, pairs" in text
+    assert "run with --effort full" in text
+    assert say("repairs.title", "en") not in text

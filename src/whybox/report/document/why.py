@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, model_validator
 
 from whybox.report.document.base import Document, Interval, Part, TokenRow
+from whybox.report.document.parts import Full, Parts, RunRow, RunText, StageRow
 
 
 class CaseInfo(Part):
@@ -94,6 +95,7 @@ class SegmentRow(Part):
     direct: float | None
     direct_reason: str | None = None
     direct_interval: Interval | None = None
+    direct_interval_reason: str | None = None
     direct_n: int = Field(1, ge=1)
     total: float | None
     total_reason: str | None = None
@@ -108,7 +110,10 @@ class SegmentRow(Part):
 
 
 class HeadRow(Part):
-    """One head. `null_percentile`: share of matched random heads with a smaller |effect|."""
+    """One head: share of the evidence, and effect of cutting decision → evidence in this head alone.
+
+    `null_percentile`: share (0 … 1) of the other heads of its layer with a smaller |effect|.
+    """
 
     layer: int
     head: int
@@ -123,7 +128,8 @@ class HeadRow(Part):
 class Agreement(Part):
     """Weights are not causes, shown: Spearman ρ over all heads between share and effect on one segment.
 
-    signed: ρ(share, effect). absolute: ρ(share, |effect|). p by permutation. brightest: the head with the most share.
+    signed: ρ(share, effect). absolute: ρ(share, |effect|). p by permutation. brightest: the head with the most share;
+    strongest: the one with the largest |effect|.
     """
 
     segment: str
@@ -136,6 +142,10 @@ class Agreement(Part):
     brightest_head: int
     brightest_share: float
     brightest_effect: float
+    strongest_layer: int
+    strongest_head: int
+    strongest_share: float
+    strongest_effect: float
 
 
 class LensRow(Part):
@@ -180,7 +190,10 @@ Code = Literal[
 
 
 class Cause(Part):
-    """A named cause and the edit that undoes it. `about` names the segments it speaks of."""
+    """A named cause and the edit that undoes it. `about` names the segments it speaks of.
+
+    effect: on this prompt. mean, interval: of the effect over the failing variants, this prompt among them (95 %).
+    """
 
     code: Code
     detail: str | None = None
@@ -188,10 +201,16 @@ class Cause(Part):
     undone_by: str | None = None
     effect: float | None
     effect_reason: str | None = None
-    interval: Interval | None = None
-    after: float | None = None
-    flips: Count | None = None
-    shams: Shams | None = None
+    mean: float | None
+    mean_reason: str | None = None
+    interval: Interval | None
+    interval_reason: str | None = None
+    after: float | None
+    after_reason: str | None = None
+    flips: Count | None
+    flips_reason: str | None = None
+    shams: Shams | None
+    shams_reason: str | None = None
 
 
 class Check(Part):
@@ -218,10 +237,12 @@ class Tried(Part):
     what: str
     effect: float | None
     effect_reason: str | None = None
-    interval: Interval | None = None
+    interval: Interval | None
+    interval_reason: str | None = None
     flips: bool | None
     flips_reason: str | None = None
-    answer: str | None = None
+    answer: str | None
+    answer_reason: str | None = None
     flags: tuple[str, ...] = ()
 
 
@@ -283,7 +304,14 @@ class WhyDocument(Document):
     regression_test: str | None
     regression_test_reason: str | None = None
     regression_suite: str = ""
+    parts: Parts | None
+    parts_reason: str | None = None
+    full: Full | None
+    full_reason: str | None = None
     tried: tuple[Tried, ...]
+    stages: tuple[StageRow, ...]
+    texts: tuple[RunText, ...]
+    runs: tuple[RunRow, ...]
     pattern: PatternMap | None
     pattern_reason: str | None = None
     provenance: Provenance

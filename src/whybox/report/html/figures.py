@@ -4,8 +4,9 @@ Colour says one thing: an effect is orange where it hurts the right answer, blue
 """
 
 from dataclasses import dataclass
+from itertools import starmap
 
-from whybox.report.document import Cause, LensRow, Metric, SegmentInfo, SegmentRow
+from whybox.report.document import Agreement, Cause, HeadRow, LensRow, Metric, SegmentInfo, SegmentRow
 from whybox.report.html.scale import Scale, Tick, scale_over
 from whybox.report.sentences import tone_of
 
@@ -144,6 +145,46 @@ def lens_curve(rows: tuple[LensRow, ...], noise: float, decided_at: int | None) 
         y_ticks=up.ticks(5),
         zero=up.at(0.0),
         decided=None if decided_at is None else across.at(float(decided_at)),
+    )
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Share against effect, a dot for each head, one path a tone. strongest: None where it is the brightest as well."""
+
+    paths: dict[str, str]
+    x_ticks: list[Tick]
+    y_ticks: list[Tick]
+    zero: float
+    brightest: Dot
+    strongest: Dot | None
+
+
+def shares(heads: tuple[HeadRow, ...], agreement: Agreement | None, noise: float) -> Cloud | None:
+    """Attention share across, effect of cutting that very edge upwards; None where they were not compared."""
+    known = [(head.share, head.effect) for head in heads if head.share is not None and head.effect is not None]
+    if agreement is None or not known:
+        return None
+    across = scale_over([share for share, _ in known], 2.0, 97.0)
+    up = scale_over([effect for _, effect in known], 93.0, 7.0)
+
+    def dot(share: float, effect: float) -> Dot:
+        return Dot(across.at(share), up.at(effect), tone_of(effect, noise))
+
+    places: dict[str, list[str]] = {}
+    for one in starmap(dot, known):
+        places.setdefault(one.tone, []).append(f"M{one.x} {one.y}h0")
+    same = (agreement.brightest_layer, agreement.brightest_head) == (
+        agreement.strongest_layer,
+        agreement.strongest_head,
+    )
+    return Cloud(
+        paths={tone: "".join(found) for tone, found in places.items()},
+        x_ticks=across.ticks(5),
+        y_ticks=up.ticks(5),
+        zero=up.at(0.0),
+        brightest=dot(agreement.brightest_share, agreement.brightest_effect),
+        strongest=None if same else dot(agreement.strongest_share, agreement.strongest_effect),
     )
 
 

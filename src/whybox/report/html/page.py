@@ -37,6 +37,7 @@ class Bundle:
 
 
 WHY = Bundle(("theme.js", "copy.js", "tokens.js", "paint.js", "heatmap.js", "start.js"), ("base.css", "why.css"))
+WHY_FULL = replace(WHY, table_nodes=250)  # its sections show rows of their own
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def fitted(tables: list[Table], most_nodes: int) -> list[Table]:
     total = sum(table.nodes for table in tables)
     if total <= most_nodes:
         return tables
-    return [replace(table, most=max(4, len(table.shown) * most_nodes // total)) for table in tables]
+    return [replace(table, most=max(2, len(table.shown) * most_nodes // total)) for table in tables]
 
 
 def page(

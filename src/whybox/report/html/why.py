@@ -1,19 +1,23 @@
 """The page of `why`: verdict, prompt, evidence, lens, map, heads, everything that was run, provenance."""
 
+from dataclasses import dataclass, replace
 from typing import Any
 
-from whybox.report import sentences
-from whybox.report.document import Block, HeadRow, Lang, PatternMap, SegmentInfo, WhyDocument
+from whybox.report import findings, sentences
+from whybox.report.document import Block, HeadRow, Lang, PartRow, PatternMap, SegmentInfo, WhyDocument
 from whybox.report.html import figures
-from whybox.report.html.page import Table, page
+from whybox.report.html.page import WHY, WHY_FULL, Table, page
 from whybox.report.html.scale import Scale, scale_over
 from whybox.report.html.tokens import runs_of
+from whybox.report.html.why_full import blocks
+from whybox.report.html.why_tables import further_tables
 from whybox.report.numbers import exact
 from whybox.report.visible import visible
 from whybox.report.words import say
 
 MOST_SEGMENTS = 12
 MOST_HEADS = 12
+MOST_PARTS = 10
 MOST_LISTED = 16
 MOST_COLOURS = 8
 
@@ -27,6 +31,7 @@ def why_page(document: WhyDocument, lang: Lang) -> str:
         lang,
         tables=_tables(document, lang),
         data=_data(document),
+        bundle=WHY if document.full is None else WHY_FULL,
         doc=document,
         cause=cause,
         tone=_tone(cause.code),
@@ -35,6 +40,7 @@ def why_page(document: WhyDocument, lang: Lang) -> str:
         scope=sentences.scope(document.verdict, lang),
         floor=sentences.floor(document.metric, lang),
         effect=lambda value, noise, bounds=None: sentences.effect(value, noise, lang, bounds),
+        spread=sentences.over_variants(cause, lang),
         line=figures.verdict_line(cause, document.metric),
         runs=runs,
         unseen_tokens=unseen,
@@ -50,7 +56,15 @@ def why_page(document: WhyDocument, lang: Lang) -> str:
         listed=_listed(document),
         agreement=sentences.agreement(document, lang),
         heads_finding=sentences.heads_finding(document, lang),
+        shares=figures.shares(document.heads, document.agreement, document.metric.noise),
+        parts=_part_bars(document, lang),
+        part_zero=_part_scale(document).at(0.0),
+        parts_finding=findings.parts_finding(document, lang) if document.parts else "",
+        parts_note=findings.parts_note(document, lang),
+        blocks=blocks(document, lang),
         flipping=sum(1 for tried in document.tried if tried.flips),
+        stage_name=lambda name: findings.known("stage", name, lang),
+        announced=sum(stage.announced for stage in document.stages),
     )
 
 
@@ -106,6 +120,38 @@ def _head_scale(document: WhyDocument) -> Scale:
     return scale_over([head.effect for head in shown if head.effect is not None])
 
 
+@dataclass(frozen=True)
+class PartBar:
+    """A part with its bar (zero), the mean with values of other prompts as its mark, and its flags."""
+
+    row: PartRow
+    bar: figures.Bar
+    again: str
+    flags: str
+
+
+def _part_bars(document: WhyDocument, lang: Lang) -> list[PartBar]:
+    scale, noise = _part_scale(document), document.metric.noise
+    return [_part_bar(row, scale, noise, lang) for row in _ranked_parts(document)]
+
+
+def _part_bar(row: PartRow, scale: Scale, noise: float, lang: Lang) -> PartBar:
+    drawn = figures.bar(scale, row.zero.value, noise)
+    again = row.resample
+    mark = None if again is None else scale.at(again.value)
+    told = "—" if again is None else findings.spread(again, noise, lang)
+    return PartBar(row, replace(drawn, mark=mark), told, findings.flags(row.flags, lang))
+
+
+def _ranked_parts(document: WhyDocument) -> tuple[PartRow, ...]:
+    return document.parts.rows[:MOST_PARTS] if document.parts else ()
+
+
+def _part_scale(document: WhyDocument) -> Scale:
+    shown = _ranked_parts(document)
+    return scale_over([value.value for row in shown for value in (row.zero, row.resample) if value is not None])
+
+
 def _axes(document: WhyDocument) -> dict[str, dict[str, list[Any]]]:
     """Segment and visible label of each row and column of the map."""
     if document.pattern is None:
@@ -122,7 +168,8 @@ def _axes(document: WhyDocument) -> dict[str, dict[str, list[Any]]]:
 
 def _tables(document: WhyDocument, lang: Lang) -> list[Table]:
     tables = [_segments(document, lang), _tokens(document, lang), _lens(document, lang), _heads(document, lang)]
-    return [*tables, _tried(document, lang), _shams(document, lang), _decision_row(document, lang)]
+    tables += [_tried(document, lang), _shams(document, lang), _decision_row(document, lang)]
+    return [*tables, *further_tables(document, lang)]
 
 
 def _columns(lang: Lang, *names: str, **values: Any) -> list[str]:
