@@ -1,10 +1,5 @@
 """Roles of parts, prompts without or with other orders of them, and spans as shams."""
 
-import itertools
-from collections import Counter
-
-import pytest
-
 from whybox.cause import parts, spans
 from whybox.items.case import Case
 from whybox.text.prompt import Segment, SegmentKind
@@ -67,16 +62,6 @@ def test_chinese_sentences_end_without_blanks() -> None:
 def test_no_sentence_states_the_answer_so_nothing_is_presumed() -> None:
     case = Case.from_messages([{"role": "user", "content": "How long?"}], "7 days", "30 days").filled()
     assert parts.with_presumed_evidence(case) == (case, False)
-
-
-@pytest.mark.parametrize("k", [2, 3, 4, 5, 6])
-def test_williams_orders_are_balanced_in_place_and_succession(k: int) -> None:
-    rows = parts.williams([str(i) for i in range(k)])
-    places = Counter((place, unit) for row in rows for place, unit in enumerate(row))
-    follows = Counter(pair for row in rows for pair in itertools.pairwise(row))
-    assert set(places.values()) == {len(rows) // k}
-    assert len(follows) == k * (k - 1)
-    assert len(set(follows.values())) == 1
 
 
 def test_other_spans_of_the_refund_case_are_the_21_of_its_length() -> None:

@@ -58,3 +58,23 @@ def test_mean_interval_needs_two_different_values() -> None:
     assert intervals.mean_interval([1.0, 1.0]) is None
     # t(0.975, 2) = 4.30265, sem = 1/√3
     assert intervals.mean_interval([1.0, 2.0, 3.0]) == pytest.approx((2 - 2.48414, 2 + 2.48414), abs=1e-4)
+
+
+def test_kendall_by_hand_and_undefined_on_constants() -> None:
+    found = ranks.kendall([1.0, 2.0, 3.0, 4.0, 5.0], [1.0, 2.0, 3.0, 5.0, 4.0], np.random.default_rng(0))
+    assert found is not None
+    assert found.rho == pytest.approx(0.8)  # nine pairs concordant, one not
+    assert found.p == pytest.approx(10 / 120, abs=0.03)  # five pairings with at most one inversion, on either side
+    assert ranks.kendall([1.0, 1.0, 1.0], [1.0, 2.0, 3.0], np.random.default_rng(0)) is None
+
+
+def test_kendall_with_ties_is_tau_b() -> None:
+    from scipy.stats import permutation_test
+    from scipy.stats import kendalltau
+
+    x, y = [1.0, 1.0, 2.0, 3.0, 3.0, 4.0], [2.0, 1.0, 3.0, 3.0, 5.0, 4.0]
+    found = ranks.kendall(x, y, np.random.default_rng(0))
+    assert found is not None
+    assert found.rho == pytest.approx(kendalltau(x, y).statistic)
+    exact = permutation_test((x,), lambda x: kendalltau(x, y).statistic, permutation_type="pairings")
+    assert found.p == pytest.approx(exact.pvalue, abs=0.03)

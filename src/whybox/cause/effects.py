@@ -12,14 +12,8 @@ from whybox.engine.edit import Edit, cut
 from whybox.errors import PromptError, SiteError, UnsupportedError
 from whybox.model import Model
 from whybox.statistics.ranks import NullBand, null_band
+from whybox.statistics.unknown import Unknown as Unknown
 from whybox.text.prompt import SegmentKind
-
-
-@dataclass(frozen=True)
-class Unknown:
-    """An effect that was not obtained, and why."""
-
-    reason: str
 
 
 Effect = Reading | Unknown

@@ -3,13 +3,12 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
 
 from whybox.items.instance import CaseInstance
+from whybox.statistics.designs import orders
 from whybox.text.prompt import Part
 
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s)\s*|[。！？；]\s*|\n+|$)", re.DOTALL)
-_ALL_ORDERS = 3  # up to here every order is run, beyond it a Williams square
 
 
 @dataclass(frozen=True)
@@ -104,16 +103,5 @@ def other_orders(case: CaseInstance, roles: Roles) -> list[tuple[str, ...]]:
     units = tuple(part.name for part in case.parts if part.name in movable)
     if len(units) < 2:
         return []
-    orders = list(permutations(units)) if len(units) <= _ALL_ORDERS else williams(units)
-    return [order for order in orders if order != units]
-
-
-def williams(units: Sequence[str]) -> list[tuple[str, ...]]:
-    """Orders in which every unit stands at every place equally often and follows every other equally often.
-
-    Row 0 is 0, 1, k − 1, 2, k − 2, …; row s adds s modulo k; with odd k every row is there reversed as well.
-    """
-    k = len(units)
-    zigzag = [(i + 1) // 2 if i % 2 else (k - i // 2) % k for i in range(k)]
-    rows = [tuple(units[(place + shift) % k] for place in zigzag) for shift in range(k)]
-    return rows if k % 2 == 0 else [*rows, *(row[::-1] for row in rows)]
+    rows = [tuple(units[unit] for unit in row) for row in orders(len(units))]
+    return [row for row in rows if row != units]

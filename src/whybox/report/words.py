@@ -4,9 +4,10 @@ A sentence claims what was measured: "changed", "did not change beyond the floor
 """
 
 from whybox.report.document import Lang
+from whybox.report.estimate_words import ESTIMATES
 from whybox.report.picture_words import PICTURES
 
-WORDS: dict[str, tuple[str, str]] = PICTURES | {
+WORDS: dict[str, tuple[str, str]] = PICTURES | ESTIMATES | {
     # frame of a page
     "page.why": ("why · {case}", "归因 · {case}"),
     "page.theme": ("Theme", "主题"),

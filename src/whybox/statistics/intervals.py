@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
-from statsmodels.stats.proportion import proportion_confint
+from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+
+from whybox.statistics.unknown import Unknown
 
 Interval = tuple[float, float]
 
@@ -16,6 +18,11 @@ class Rate:
 
     hits: int
     n: int
+
+    @property
+    def share(self) -> float | None:
+        """hits / n; None when nothing was counted."""
+        return self.hits / self.n if self.n else None
 
     def __str__(self) -> str:
         return f"{self.hits} of {self.n}"
@@ -29,17 +36,42 @@ def wilson(rate: Rate) -> Interval | None:
     return float(low), float(high)
 
 
-def clopper_pearson(rate: Rate) -> Interval | None:
-    """95 % exact interval of a rate, for bounds; None when nothing was counted."""
+def clopper_pearson(rate: Rate, alpha: float = 0.05) -> Interval | None:
+    """Exact interval of a rate with confidence 1 − α, for bounds; None when nothing was counted."""
     if rate.n == 0:
         return None
-    low, high = proportion_confint(rate.hits, rate.n, method="beta")
+    low, high = proportion_confint(rate.hits, rate.n, alpha=alpha, method="beta")
     return float(np.nan_to_num(low, nan=0.0)), float(np.nan_to_num(high, nan=1.0))
+
+
+def exact_upper(rate: Rate, tail: float) -> float:
+    """Clopper–Pearson upper bound that the rate exceeds with probability `tail` at most; 1 when nothing was counted."""
+    if rate.hits == rate.n:
+        return 1.0
+    return float(stats.beta.ppf(1 - tail, rate.hits + 1, rate.n - rate.hits))
+
+
+def unpaired_difference(one: Rate, other: Rate) -> Interval | None:
+    """95 % Newcombe interval of p₁ − p₂ for two *different* sets of items; a report says "unpaired" beside it."""
+    if one.n == 0 or other.n == 0:
+        return None
+    low, high = confint_proportions_2indep(one.hits, one.n, other.hits, other.n, method="newcomb", compare="diff")
+    return float(low), float(high)
 
 
 def flip_bound(calls: int) -> float:
     """What 0 flips in `calls` calls bounds the rate below, with 95 % confidence: 1 − 0.05^(1/n)."""
     return float(1 - 0.05 ** (1 / calls))
+
+
+def standard_error(values: Sequence[float]) -> float | Unknown:
+    """s/√n over items. Unknown for one item, and for identical values: those bound an error, they do not show one."""
+    data = np.asarray(values, np.float64)
+    if data.size < 2:
+        return Unknown("one prompt; no generalisation")
+    if np.ptp(data) == 0:
+        return Unknown("all values are the same; the bound of a rate stands in place of an error")
+    return float(stats.sem(data))
 
 
 def mean_interval(values: Sequence[float]) -> Interval | None:
@@ -48,7 +80,8 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
     For effects on an open scale. Identical values would give width zero, so that case is None as well.
     """
     data = np.asarray(values, np.float64)
-    if data.size < 2 or np.ptp(data) == 0:
+    error = standard_error(values)
+    if isinstance(error, Unknown):
         return None
-    low, high = stats.t.interval(0.95, data.size - 1, loc=data.mean(), scale=stats.sem(data))
+    low, high = stats.t.interval(0.95, data.size - 1, loc=data.mean(), scale=error)
     return float(low), float(high)

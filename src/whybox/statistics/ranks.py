@@ -46,7 +46,7 @@ def null_band(effect: float, draws: Sequence[float]) -> NullBand | None:
 
 @dataclass(frozen=True)
 class Correlation:
-    """Spearman's ρ with its permutation p."""
+    """Spearman's ρ or Kendall's τ, with its permutation p."""
 
     rho: float
     p: float
@@ -64,6 +64,21 @@ def spearman(x: Sequence[float], y: Sequence[float], generator: np.random.Genera
     drawn = [_correlated(left, generator.permutation(right)) for _ in range(RESAMPLES)]
     rho = _correlated(left, right)
     return Correlation(rho, rank_p(rho, drawn), len(x))
+
+
+def kendall(x: Sequence[float], y: Sequence[float], generator: np.random.Generator) -> Correlation | None:
+    """Kendall's τ-b of two columns; None where one of them is constant or fewer than three pairs exist.
+
+    p: two-sided, over pairings drawn with the generator, (1 + #{|τ_r| ≥ |τ|})/(R + 1). What the pairing cannot change
+    (ties, number of pairs) scales all of them alike, so concordant minus discordant pairs stand for τ.
+    """
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    left, right = (np.sign(np.subtract.outer(column, column)) for column in (np.asarray(x), np.asarray(y)))
+    orders = [generator.permutation(len(x)) for _ in range(RESAMPLES)]
+    drawn = [float((left * right[np.ix_(order, order)]).sum()) for order in orders]
+    tau = float(stats.kendalltau(x, y).statistic)
+    return Correlation(tau, rank_p(float((left * right).sum()), drawn), len(x))
 
 
 def _correlated(x: np.ndarray, y: np.ndarray) -> float:

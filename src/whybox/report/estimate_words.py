@@ -1,0 +1,14 @@
+"""Words of the one line in which an estimate stands beside all that it must stand beside."""
+
+ESTIMATES: dict[str, tuple[str, str]] = {
+    "estimate.points": ("{name} {value} points [{low}, {high}]", "{name} {value} 个百分点 [{low}, {high}]"),
+    "estimate.unknown": ("{name} — ({reason})", "{name} —（{reason}）"),
+    "estimate.floor": ("floor {value}", "底噪 {value}"),
+    "estimate.no_floor": ("floor — ({reason})", "底噪 —（{reason}）"),
+    "estimate.null": ("null 95 % {value}", "零分布 95 % {value}"),
+    "estimate.no_null": ("null — ({reason})", "零分布 —（{reason}）"),
+    "estimate.p": ("p {p} (Holm {adjusted})", "p {p}（Holm {adjusted}）"),
+    "estimate.n": ("n {items} items × {calls} calls", "n {items} 个样本 × {calls} 次调用"),
+    "estimate.errors": ("{n} errors", "{n} 个错误"),
+    "estimate.error": ("1 error", "1 个错误"),
+}

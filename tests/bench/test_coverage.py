@@ -1,0 +1,61 @@
+"""The reduced calibration of the behaviour suite: coverage, null alarms, planned power."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from bench.calibration import alarm_cells, coverage_cells, coverage_rules
+from bench.coverage import Covered, alarms, covered, exact
+from bench.estimates_of_laws import ESTIMATES
+
+CELLS, RULES = {cell.name: cell for cell in coverage_cells()}, coverage_rules()
+
+
+@pytest.mark.parametrize("name", RULES.reduced_cells)
+def test_intervals_hold_the_truth_as_often_as_their_method_does(name: str) -> None:
+    found = covered(CELLS[name], RULES.reduced_runs, len(RULES.reduced_cells), RULES.alpha)
+    assert not found.broken, found
+
+
+@pytest.mark.parametrize("cell", alarm_cells(), ids=lambda cell: cell.name)
+def test_no_effect_alarms_no_more_often_than_alpha(cell) -> None:  # type: ignore[no-untyped-def]
+    found = alarms(cell, RULES.reduced_runs, RULES.reduced_resamples)
+    assert not found.broken, found
+
+
+def test_every_probe_has_three_cells_whose_method_is_good_enough() -> None:
+    probes = Counter(cell.estimate.split(".")[0] for cell in CELLS.values())
+    assert sorted(probes) == sorted(
+        ["order", "edit", "memory", "evidence", "documents", "consistency", "knowledge", "failure"]
+    )
+    assert min(probes.values()) >= 3
+    assert [name for name, cell in CELLS.items() if cell.exact < RULES.least] == []
+    assert len({cell.seed for cell in CELLS.values()}) == len(CELLS)
+
+
+@pytest.mark.parametrize("name", ["edit-firm", "memory-drop", "documents-few", "failure-most"])
+def test_declared_coverages_are_the_enumerated_ones(name: str) -> None:
+    assert exact(CELLS[name]) == pytest.approx(CELLS[name].exact, abs=6e-5)
+
+
+def test_every_estimate_is_used() -> None:
+    assert {cell.estimate for cell in CELLS.values()} == set(ESTIMATES)
+
+
+def test_the_band_of_thirty_cells_is_that_of_the_methods() -> None:
+    """± 3.14 standard errors: for .95 over 2,000 runs .9347 to .9653."""
+    cell = CELLS["order-floor"]
+    from dataclasses import replace
+
+    found = covered(replace(cell, exact=0.95), 1, 30, 0.05)
+    assert isinstance(found, Covered)
+    low, high = np.array([0.9347, 0.9653]) * 2000
+    from scipy import stats
+
+    assert stats.binom.ppf([0.05 / 60, 1 - 0.05 / 60], 2000, 0.95) == pytest.approx([low, high], abs=2)
+
+
+def test_an_interval_that_forgets_its_pseudo_items_breaks_the_band() -> None:
+    """Breaking the product on purpose: plain t on rare effects leaves the band around .95."""
+    assert Covered("x", 0.95, 160, 200, (181, 198)).broken

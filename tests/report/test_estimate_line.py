@@ -1,0 +1,47 @@
+"""One line holds everything that an estimate must stand beside."""
+
+from dataclasses import replace
+
+import pytest
+
+from whybox.report.estimate_line import Shown, line, p_text, points
+from whybox.statistics.unknown import Unknown
+
+SHOWN = Shown("order effect", 0.04, (0.012, 0.069), 0.003, 0.021, 0.003, 0.006, 100, 8, 2)
+
+
+def test_the_line() -> None:
+    assert line(SHOWN, "en") == (
+        "order effect 4.0 points [1.2, 6.9] · floor 0.3 · null 95 % 2.1 · p .003 (Holm .006)"
+        " · n 100 items × 8 calls · 2 errors"
+    )
+
+
+def test_the_line_in_chinese() -> None:
+    assert line(replace(SHOWN, name="顺序效应", errors=0), "zh") == (
+        "顺序效应 4.0 个百分点 [1.2, 6.9] · 底噪 0.3 · 零分布 95 % 2.1 · p .003（Holm .006）"
+        " · n 100 个样本 × 8 次调用 · 0 个错误"
+    )
+
+
+def test_what_is_missing_says_why() -> None:
+    shown = replace(
+        SHOWN, value=Unknown("no items"), interval=None, floor=Unknown("one run"), null_95=Unknown("no item differed")
+    )
+    assert line(replace(shown, p=None, adjusted=None, errors=1), "en") == (
+        "order effect — (no items) · floor — (one run) · null — (no item differed) · n 100 items × 8 calls · 1 error"
+    )
+
+
+@pytest.mark.parametrize(
+    ("p", "text"), [(0.0001, "< .001"), (0.0494, ".049"), (0.5, ".500"), (0.9999, "1"), (1.0, "1")]
+)
+def test_p_is_never_zero(p: float, text: str) -> None:
+    assert p_text(p) == text
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.0, "0.0"), (-0.003, "−0.3"), (0.0001, "< 0.1"), (-0.0001, "> −0.1"), (1.0, "100.0")]
+)
+def test_points(share: float, text: str) -> None:
+    assert points(share) == text

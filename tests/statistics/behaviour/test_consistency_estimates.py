@@ -1,0 +1,46 @@
+"""Consistency: ties are no drift, distances in nats, where runs part."""
+
+import numpy as np
+import pytest
+
+from whybox.statistics.behaviour import consistency
+from whybox.statistics.behaviour.consistency import Distances, Drift
+from whybox.statistics.unknown import Unknown
+
+
+def test_only_changes_beyond_the_width_of_a_tie_count() -> None:
+    changed = np.zeros((10, 64), bool)
+    changed[0, :4] = True
+    gap = np.full((10, 64), 1.0)
+    gap[0, 0] = 0.01
+    found = consistency.drift(changed, gap, 0.02)
+    assert isinstance(found, Drift)
+    assert (found.drift, found.ties) == (pytest.approx(3000 / 640), pytest.approx(1000 / 640))
+    assert found.positions == 640
+    assert found.interval[0] == 0.0
+    assert found.interval[1] > found.drift
+
+
+def test_the_width_is_a_high_quantile_of_repeats() -> None:
+    assert consistency.tie_width(np.linspace(-1, 1, 2001)) == pytest.approx(0.999, abs=1e-3)
+    assert isinstance(consistency.tie_width(np.zeros(0)), Unknown)
+    assert consistency.tie_width(np.zeros(50)) == 0.0
+
+
+def test_distances() -> None:
+    found = consistency.distances(np.array([0.0, 0.0, 1.0, 3.0]))
+    assert isinstance(found, Distances)
+    assert (found.mean, found.median, found.most) == (1.0, 0.5, 3.0)
+    assert isinstance(consistency.distances(np.zeros(0)), Unknown)
+    assert isinstance(consistency.drift(np.zeros((0, 4), bool), np.zeros((0, 4)), 0.1), Unknown)
+
+
+def test_a_window_breaks_every_prompt_at_one_place() -> None:
+    changed = np.zeros((4, 32), bool)
+    changed[:3, 16:] = True
+    assert consistency.first_break(changed).tolist() == [16, 16, 16]
+
+
+def test_growth_over_positions() -> None:
+    assert consistency.growth(np.linspace(0, 1, 20) ** 2) == pytest.approx(1.0)
+    assert consistency.growth(np.full(20, 0.3)) is None
