@@ -11,7 +11,7 @@ estimate is binomial or trinomial, else from 200,000 draws. Exit code 1 when a b
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -24,6 +24,7 @@ from whybox.statistics.changes import Changes, changes
 from whybox.statistics.permutation import Permuted
 
 DRAWS = 200_000
+NULLS: dict[str, Callable[..., np.ndarray]] = {"honest": laws.honest, "tie_flipper": laws.tie_flipper}
 
 
 @dataclass(frozen=True)
@@ -59,8 +60,8 @@ def covered(cell: CoverageCell, runs: int, cells: int, alpha: float) -> Covered:
     """One cell: `runs` simulated runs, each through the product's own estimate and interval."""
     hits = int(sum(_holds(cell, runs, np.random.default_rng(cell.seed))))
     tail = alpha / cells / 2
-    low, high = stats.binom.ppf([tail, 1 - tail], runs, cell.exact)
-    return Covered(cell.name, cell.exact, hits, runs, (int(low), int(high)))
+    low, high = (int(stats.binom.ppf(q, runs, cell.exact)) for q in (tail, 1 - tail))
+    return Covered(cell.name, cell.exact, hits, runs, (low, high))
 
 
 def exact(cell: CoverageCell) -> float:
@@ -75,7 +76,7 @@ def exact(cell: CoverageCell) -> float:
 def alarms(cell: AlarmCell, runs: int, resamples: int) -> Alarms:
     """One null law of the probe `order`: the permutation must not see an effect more often than α allows."""
     generator = np.random.default_rng(cell.seed)
-    draw = getattr(laws, cell.draw)
+    draw = NULLS[cell.draw]
     count = 0
     for _ in range(runs):
         found = changes(draw(generator, cell.n, **cell.law), generator, resamples=resamples)

@@ -147,9 +147,9 @@ def _effects(draw: Callable[..., np.ndarray], truth: Callable[..., float]) -> Es
     return Estimate(holds, lambda n, **law: None)
 
 
-def _order(name: str) -> Callable[..., np.ndarray]:
+def _beyond_repeats(law_of: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
     def draw(generator: np.random.Generator, items: int, **law: Law) -> np.ndarray:
-        return item_effects(getattr(laws, name)(generator, items, **law))
+        return item_effects(law_of(generator, items, **law))
 
     return draw
 
@@ -158,9 +158,9 @@ def _inv(generator: np.random.Generator, items: int, r: float) -> np.ndarray:
     return inv_effects(laws.brittle(generator, items, r))
 
 
-def _ends(name: str) -> Callable[..., np.ndarray]:
+def _ends(law_of: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
     def draw(generator: np.random.Generator, items: int, **law: Law) -> np.ndarray:
-        marks = first(getattr(laws, name)(generator, items, **law)).astype(float)
+        marks = first(law_of(generator, items, **law)).astype(float)
         return np.round(marks @ weights_of(marks.shape[1])[0], 12)
 
     return draw
@@ -191,18 +191,18 @@ def _fading(generator: np.random.Generator, runs: int, n: int, **law: Law) -> It
 
 
 ESTIMATES: dict[str, Estimate] = {
-    "order.D.tie_flipper": _effects(_order("tie_flipper"), lambda epsilon: 0.0),
-    "order.D.item_biased": _effects(_order("item_biased"), lambda b: b),
-    "order.D.position_biased": _effects(_order("position_biased"), lambda b: b * b),
+    "order.D.tie_flipper": _effects(_beyond_repeats(laws.tie_flipper), lambda epsilon: 0.0),
+    "order.D.item_biased": _effects(_beyond_repeats(laws.item_biased), lambda b: b),
+    "order.D.position_biased": _effects(_beyond_repeats(laws.position_biased), lambda b: b * b),
     "edit.CC": _rates(_cc, lambda r: (1 - r) ** 4),
     "edit.INV": _effects(_inv, lambda r: r),
     "memory.drop": _pairs(_drop, lambda q: (1 - q, 0.0)),
     "memory.drop.noisy": _pairs(_noisy_drop, lambda p, q: (p * (1 - q), q * (1 - p))),
-    "evidence.Q.recency": _effects(_ends("recency_weighted"), _recency_ends),
-    "evidence.Q.middle_blind": _effects(_ends("middle_blind"), lambda d: d),
+    "evidence.Q.recency": _effects(_ends(laws.recency_weighted), _recency_ends),
+    "evidence.Q.middle_blind": _effects(_ends(laws.middle_blind), lambda d: d),
     "evidence.L.recency": _pairs(_lean, _lean_shares),
     "documents.accuracy": _rates(_attribution, lambda q: 1 - q),
-    "documents.D": _effects(_order("misattributes"), lambda q: 0.8 * q * q),
+    "documents.D": _effects(_beyond_repeats(laws.misattributes), lambda q: 0.8 * q * q),
     "consistency.drift": _effects(_drift, lambda rate: rate),
     "consistency.same": _pairs(_served, lambda differ: (differ / 2, differ / 2)),
     "knowledge.fades": Estimate(_fading, lambda n, **law: None),

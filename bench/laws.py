@@ -1,4 +1,4 @@
-"""Laws of targets whose behaviour is known by construction, as tables of outcomes [item arm run] drawn from a generator.
+"""Laws of targets whose behaviour is known by construction, drawn as tables of outcomes [item arm run].
 
 Each says what a probe must recover. Items are independent, so many runs may be drawn as one long table.
 """
@@ -48,7 +48,7 @@ def forgets_at(generator: np.random.Generator, items: int, after: int, q: float,
 
 
 def recency_weighted(generator: np.random.Generator, items: int, w: float, k: int = 5) -> Table:
-    """Right where passage j is picked, with probability ∝ w^(k − j), and it is the right one: marks [item place run]."""
+    """Passage j is picked with probability ∝ w^(k − j), right where it is the right one: marks [item place run]."""
     weights = w ** np.arange(k - 1, -1, -1.0)
     return (generator.random((items, k, 1)) < (weights / weights.sum())[None, :, None]).astype(int)
 

@@ -1,9 +1,10 @@
 """Sizes of the behaviour suite: how many items find what, by enumeration of every table that they can give.
 
-    python -m bench.sizes
+python -m bench.sizes
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from rich.console import Console
 from rich.table import Table
@@ -24,16 +25,16 @@ RATES = [(0.90, 0.80), (0.95, 0.80), (0.95, 0.90), (0.98, 0.95), (1.0, 0.90), (1
 def rows() -> Iterator[tuple[str, str, int | None, int | None]]:
     """(what, condition, first n, closed form)."""
     for difference, share in PAIRED:
-        size = first_size(lambda n, d=difference, s=share: paired_power(n, d, s))
+        size = first_size(partial(paired_power, difference=difference, discordance=share))
         yield f"paired, {100 * difference:.0f} points", f"{share:.0%} differ", size, closed_form(difference, share)
     for margin, share in SAME:
-        size = first_size(lambda n, m=margin, s=share: same_power(n, m, s))
+        size = first_size(partial(same_power, margin=margin, discordance=share))
         yield f"same within ±{100 * margin:.0f} points", f"{share:.0%} differ", size, None
     for most, share in HARM:
-        size = first_size(lambda n, m=most, s=share: harm_power(n, m, s))
+        size = first_size(partial(harm_power, most=most, discordance=share))
         yield f"harm ≤ {100 * most:.0f} points", f"{share:.0%} differ", size, None
     for true, least in RATES:
-        yield f"rate ≥ {least}", f"true {true}", first_size(lambda n, t=true, x=least: rate_power(n, x, t)), None
+        yield f"rate ≥ {least}", f"true {true}", first_size(partial(rate_power, least=least, true=true)), None
 
 
 def main() -> None:

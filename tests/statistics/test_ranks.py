@@ -69,8 +69,7 @@ def test_kendall_by_hand_and_undefined_on_constants() -> None:
 
 
 def test_kendall_with_ties_is_tau_b() -> None:
-    from scipy.stats import permutation_test
-    from scipy.stats import kendalltau
+    from scipy.stats import kendalltau, permutation_test
 
     x, y = [1.0, 1.0, 2.0, 3.0, 3.0, 4.0], [2.0, 1.0, 3.0, 3.0, 5.0, 4.0]
     found = ranks.kendall(x, y, np.random.default_rng(0))

@@ -12,7 +12,7 @@ from whybox.statistics.unknown import Unknown
 def test_at_least_95_percent_takes_59_of_59() -> None:
     """Trap: a one-sided Wilson bound would pass at 52 of 52."""
     low = float(proportion_confint(52, 52, alpha=0.1, method="wilson")[0])
-    assert low >= 0.95 < 1
+    assert low >= 0.95
     assert p_rate_above(Rate(52, 52), 0.95) > 0.05
     assert p_rate_above(Rate(58, 58), 0.95) > 0.05 >= p_rate_above(Rate(59, 59), 0.95)
 

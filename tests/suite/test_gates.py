@@ -9,12 +9,14 @@ from whybox.statistics.gates import Gate, Part, RateAtLeast
 from whybox.statistics.intervals import Rate
 from whybox.suite.gates import Because, Broken, Measured, NotRun, State, alpha_of, verdicts
 
+NONE_LOST = Rate(0, 100)
+
 
 def gate(holds: float, broken: float, probe: str = "order", name: str = "gate") -> Gate:
     return Gate(probe, name, (Part("", RateAtLeast(0.8), 0.9, (0.8, 1.0), 10, holds, broken, 12),))
 
 
-def measured(holds: float, broken: float, probe: str = "order", lost: Rate = Rate(0, 100)) -> Measured:
+def measured(holds: float, broken: float, probe: str = "order", lost: Rate = NONE_LOST) -> Measured:
     found = gate(holds, broken, probe)
     return Measured(found, found, lost)
 

@@ -15,7 +15,6 @@ from whybox.statistics.ranks import NullBand, null_band
 from whybox.statistics.unknown import Unknown as Unknown
 from whybox.text.prompt import SegmentKind
 
-
 Effect = Reading | Unknown
 
 

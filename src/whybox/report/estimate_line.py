@@ -27,7 +27,7 @@ class Shown:
 
 
 def line(shown: Shown, lang: Lang) -> str:
-    """order effect 4.0 points [1.2, 6.9] · floor 0.3 · null 95 % 2.1 · p .003 (Holm .006) · n 100 items × 8 calls · …"""
+    """order effect 4.0 points [1.2, 6.9] · floor 0.3 · null 95 % 2.1 · p .003 (Holm .006) · n 100 items × …"""
     return " · ".join(_clauses(shown, lang))
 
 

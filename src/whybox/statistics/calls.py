@@ -64,7 +64,7 @@ def complete(table: Integer[np.ndarray, "item arm"]) -> Integer[np.ndarray, "som
 
 def present(marks: Shaped[np.ndarray, "..."]) -> MaskedArray:
     """Lost calls masked, so that a mean over what came back leaves them out and says where nothing is left."""
-    return np.ma.masked_equal(marks, LOST).astype(np.float64)
+    return np.ma.masked_array(marks, marks == LOST, dtype=np.float64)
 
 
 def item_means(marks: Integer[np.ndarray, "item run"]) -> Shaped[MaskedArray, "item"]:

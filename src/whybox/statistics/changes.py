@@ -74,7 +74,7 @@ def changes(
     return Changes(float(effects.mean()), float(between.mean()), float(within.mean()), interval, null, effects)
 
 
-def item_effects(codes: Calls, compared: Sequence[tuple[int, int]] | None = None) -> Effects:
+def item_effects(codes: Calls, compared: Sequence[tuple[int, int]] | None = None) -> Float[np.ndarray, "some"]:
     """D_i of the items that have a pair of both kinds."""
     items, arms, runs = codes.shape
     _, between, within = _both_kinds(codes.reshape(items, arms * runs).T, pairs_of_calls(arms, runs, compared))
@@ -107,7 +107,7 @@ def _mean_effect(
 ) -> Float[np.ndarray, "*draws"]:
     """Σ D_i / items; an item that a deal leaves without a pair counts 0. Rounded, so that equal sums are equal."""
     effects = _shares(slots, chosen.between) - _shares(slots, chosen.within)
-    return np.round(np.nan_to_num(effects, nan=0.0).sum(axis=-1) / items, 12)
+    return np.asarray(np.round(np.nan_to_num(effects, nan=0.0).sum(axis=-1) / items, 12))
 
 
 def _both_kinds(

@@ -39,4 +39,4 @@ def cochran(marks: Integer[np.ndarray, "item arm"], generator: np.random.Generat
 
 def _squares(arms: np.ndarray) -> np.ndarray:
     """Σ over arms of (right items)²: Q grows with it, and nothing else in Q changes by permutation within items."""
-    return np.square(arms.sum(axis=-1)).sum(axis=0)
+    return np.asarray(np.square(arms.sum(axis=-1)).sum(axis=0))

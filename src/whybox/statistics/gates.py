@@ -102,6 +102,8 @@ def judged(name: str, demand: Demand, seen: Seen) -> Part:
         case RateAtMost(most), Rate():
             p = p_rate_below(seen, most), p_rate_above(seen, most)
             return Part(name, demand, seen.share, wilson(seen), seen.n, *p, more_for_rate(seen, most))
+        case _, Pairs(n=0):
+            return Part(name, demand, None, None, 0, 1.0, 1.0, more_for_pairs(seen, 0.0))
         case HarmAtMost(most), Pairs():
             p = p_harm_below(seen, most), p_harm_above(seen, most)
             return _of_pairs(name, demand, seen, p, more_for_pairs(seen, most))
@@ -122,8 +124,6 @@ def judged(name: str, demand: Demand, seen: Seen) -> Part:
 
 
 def _of_pairs(name: str, demand: Demand, seen: Pairs, p: tuple[float, float], needs: Need) -> Part:
-    if seen.n == 0:
-        return Part(name, demand, None, None, 0, 1.0, 1.0, needs)
     return Part(name, demand, seen.harm, paired_difference(seen), seen.n, *p, needs)
 
 

@@ -57,7 +57,7 @@ def tango_z(
     certain = variance <= _EDGE
     with np.errstate(divide="ignore", invalid="ignore"):
         z = distance / np.sqrt(np.where(certain, np.nan, variance))
-    still = np.where(np.abs(distance) < 1e-9, 0.0, np.sign(distance) * np.inf)
+    still = np.where(np.abs(distance) < 1e-9, 0.0, np.copysign(np.inf, distance))
     return np.where(certain, still, z)
 
 

@@ -65,7 +65,7 @@ def within_items(
 
 def spread(arms: Shaped[np.ndarray, "arm *draws item"]) -> Shaped[np.ndarray, "*draws"]:
     """Best arm's mean minus the worst's. Without any effect it is far above 0: shown only beside its null."""
-    return np.ptp(arms.mean(axis=-1), axis=0)
+    return np.asarray(np.ptp(arms.mean(axis=-1), axis=0))
 
 
 def contrast(weights: Shaped[np.ndarray, "arm"]) -> Statistic:

@@ -25,22 +25,24 @@ Passes = Callable[[Counts, Counts, int], Bool[np.ndarray, "..."]]
 
 def closed_form(difference: float, discordance: float, alpha: float = ALPHA) -> int:
     """n = (z_{1−α/2} √ψ + z_.8 √(ψ − Δ²))²/Δ² pairs to find Δ when a share ψ of pairs differs. For planning."""
-    z = stats.norm.ppf([1 - alpha / 2, GOAL])
-    spread = math.sqrt(discordance), math.sqrt(max(discordance - difference**2, 0.0))
-    return math.ceil((float(z @ spread) / difference) ** 2)
+    return math.ceil((_spread(difference, discordance, alpha) / difference) ** 2)
 
 
 def smallest_difference(n: int, discordance: float) -> float | None:
     """The smallest Δ that n pairs find with 80 % power by the closed form; None where even Δ = ψ is too small."""
-    z = stats.norm.ppf([1 - ALPHA / 2, GOAL])
 
     def missing(difference: float) -> float:
-        left = math.sqrt(max(discordance - difference**2, 0.0))
-        return float(z @ (math.sqrt(discordance), left)) - difference * math.sqrt(n)
+        return _spread(difference, discordance, ALPHA) - difference * math.sqrt(n)
 
     if n == 0 or discordance == 0 or missing(discordance) > 0:
         return None
     return float(brentq(missing, 1e-9, discordance))
+
+
+def _spread(difference: float, discordance: float, alpha: float) -> float:
+    """z_{1−α/2} √ψ + z_.8 √(ψ − Δ²)"""
+    first, second = float(stats.norm.ppf(1 - alpha / 2)), float(stats.norm.ppf(GOAL))
+    return first * math.sqrt(discordance) + second * math.sqrt(max(discordance - difference**2, 0.0))
 
 
 def rate_power(n: int, least: float, true: float, alpha: float = ALPHA) -> float:

@@ -49,7 +49,7 @@ def _bca(
 
     def statistic(items: np.ndarray, axis: int) -> np.ndarray:
         with np.errstate(divide="ignore", invalid="ignore"):
-            return above[items].sum(axis=axis) / below[items].sum(axis=axis)
+            return np.asarray(above[items].sum(axis=axis) / below[items].sum(axis=axis))
 
     found = bootstrap(
         (np.arange(above.size),),

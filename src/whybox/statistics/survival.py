@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -11,6 +12,8 @@ from statsmodels.duration.survfunc import survdiff
 
 from whybox.statistics.intervals import Interval, Rate, wilson
 from whybox.statistics.unknown import Unknown
+
+_NO_EARLIER = Unknown("no item failed earlier in one arm than in another")
 
 
 @dataclass(frozen=True)
@@ -34,9 +37,9 @@ def survival(times: Float[np.ndarray, "item"], failed: Bool[np.ndarray, "item"])
     curve = ecdf(CensoredData(uncensored=times[failed], right=times[~failed])).sf
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # undefined bounds are replaced below
-        bounds = curve.confidence_interval(method="log-log")
-        lows, highs = bounds.low.probabilities, bounds.high.probabilities
-    return list(_steps(times, failed, np.column_stack([curve.quantiles, curve.probabilities, lows, highs])))
+        bounds: Any = curve.confidence_interval(method="log-log")  # two curves; the stubs say two numbers
+        ends = bounds.low.probabilities, bounds.high.probabilities
+    return list(_steps(times, failed, np.column_stack([curve.quantiles, curve.probabilities, *ends])))
 
 
 def median(steps: list[Step]) -> float | None:
@@ -44,22 +47,21 @@ def median(steps: list[Step]) -> float | None:
     return next((step.time for step in steps if step.share <= 0.5), None)
 
 
-def stratified_p(
-    times: Float[np.ndarray, "item arm"], failed: Bool[np.ndarray, "item arm"]
-) -> float | Unknown:
+def stratified_p(times: Float[np.ndarray, "item arm"], failed: Bool[np.ndarray, "item arm"]) -> float | Unknown:
     """p that the arms hold equally long, every item its own stratum (paired log-rank)."""
     items, arms = times.shape
     if not failed.any():
         return Unknown("no item failed in any arm")
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    try:
         _, p = survdiff(
             times.ravel(),
             failed.ravel().astype(int),
             np.tile(np.arange(arms), items),
             strata=np.repeat(np.arange(items), arms),
         )
-    return float(p) if np.isfinite(p) else Unknown("no item failed earlier in one arm than in another")
+    except np.linalg.LinAlgError:
+        return _NO_EARLIER
+    return float(p) if np.isfinite(p) else _NO_EARLIER
 
 
 def _steps(

@@ -128,9 +128,8 @@ def _adjusted(gates: Sequence[Gate]) -> list[_Adjusted]:
     suite = benjamini_hochberg([gate.p_broken for gate in gates])
     holds = _within([gate.p_holds for gate in gates], probes, holm)
     broken = _within([gate.p_broken for gate in gates], probes, holm)
-    return [
-        _Adjusted(*ps, probes.count(probe)) for *ps, probe in zip(holds, broken, suite, probes, strict=True)
-    ]
+    counts = [probes.count(probe) for probe in probes]
+    return [_Adjusted(*found) for found in zip(holds, broken, suite, counts, strict=True)]
 
 
 def _within(p: Sequence[float], probes: Sequence[str], adjust: Callable[[Sequence[float]], list[float]]) -> list[float]:

@@ -36,9 +36,7 @@ class Drift:
     effects: Effects
 
 
-def drift(
-    changed: Bool[np.ndarray, "item q"], gap: Float[np.ndarray, "item q"], width: float
-) -> Drift | Unknown:
+def drift(changed: Bool[np.ndarray, "item q"], gap: Float[np.ndarray, "item q"], width: float) -> Drift | Unknown:
     """changed: another largest logit at that position, both on the same ids. gap: z₁ − z₂ of the first target, nats.
 
     A change at a gap ≤ δ is a tie; every other one is drift, and only drift counts.

@@ -32,7 +32,7 @@ class Dated:
 
 @dataclass(frozen=True)
 class Fading:
-    """step: months that are known, the likeliest c. plausible: every c in the 95 % set. before, after: λ and γ there."""
+    """step: months that are known, the likeliest c. plausible: the 95 % set. before, after: λ and γ at the step."""
 
     step: int
     plausible: tuple[int, ...]
@@ -97,7 +97,7 @@ def profile(
     total = hits[..., -1:] + np.asarray(controls)[..., None]
     after, left = total - hits, trials[-1] - trials + n
     apart = _log_likelihood(hits, trials) + _log_likelihood(after, left)
-    pooled = _log_likelihood(total, trials[-1] + n)
+    pooled = _log_likelihood(total, trials[-1:] + n)
     return np.where(hits * left >= after * trials, apart, pooled)
 
 
@@ -112,7 +112,7 @@ def _ratio(likelihood: Ends, step: int) -> Float[np.ndarray, "*draws"]:
 
 
 def _lacking(dated: Dated) -> Unknown | None:
-    facts, fewest = int(dated.asked.sum()), int(dated.asked.min(initial=0))
+    facts, fewest = int(dated.asked.sum()), int(dated.asked.min()) if dated.asked.size else 0
     if facts < FACTS:
         return Unknown(f"{facts} dated facts, at least {FACTS} are needed")
     if fewest < FACTS_A_MONTH:

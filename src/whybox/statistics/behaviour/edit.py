@@ -16,24 +16,25 @@ from whybox.statistics.survival import Step, survival
 from whybox.statistics.unknown import Unknown
 
 BASE, DIR, INV = 0, 1, 2
+Marks = Integer[np.ndarray, "item"]
 
 
-def contrast_consistency(codes: Calls, base_right: Integer[np.ndarray, "item"], dir_right: Integer[np.ndarray, "item"]) -> Rate:
+def contrast_consistency(codes: Calls, base_right: Marks, dir_right: Marks) -> Rate:
     """CC, first runs: base right, DIR right and every INV answer the base's, of the items whose calls all came back."""
     runs = codes[..., 0]
     came = np.all(runs != LOST, axis=1) & (base_right != LOST) & (dir_right != LOST)
     return Rate(int((came & _follows(runs, base_right, dir_right)).sum()), int(came.sum()))
 
 
-def contrast_consistency_worst(
-    codes: Calls, base_right: Integer[np.ndarray, "item"], dir_right: Integer[np.ndarray, "item"]
-) -> Rate:
+def contrast_consistency_worst(codes: Calls, base_right: Marks, dir_right: Marks) -> Rate:
     """The same over all items: one with a lost call does not follow."""
     return Rate(int(_follows(codes[..., 0], base_right, dir_right).sum()), len(codes))
 
 
 def _follows(
-    runs: Integer[np.ndarray, "item arm"], base_right: Integer[np.ndarray, "item"], dir_right: Integer[np.ndarray, "item"]
+    runs: Integer[np.ndarray, "item arm"],
+    base_right: Marks,
+    dir_right: Marks,
 ) -> Bool[np.ndarray, "item"]:
     unchanged = np.all([same(runs[:, BASE], runs[:, arm]) for arm in range(INV, runs.shape[1])], axis=0)
     return (base_right == 1) & (dir_right == 1) & unchanged
@@ -45,7 +46,7 @@ def inv_flips(codes: Calls, generator: np.random.Generator) -> Changes | Unknown
     return changes(kept, generator, _from_base(kept))
 
 
-def inv_effects(codes: Calls) -> Effects:
+def inv_effects(codes: Calls) -> Float[np.ndarray, "some"]:
     """The same item by item."""
     kept = np.delete(codes, DIR, axis=1)
     return item_effects(kept, _from_base(kept))

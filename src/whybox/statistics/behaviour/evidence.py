@@ -71,7 +71,7 @@ def curve(marks: Calls, generator: np.random.Generator, resamples: int = RESAMPL
     return Curve(ends, lean, classified(ends, lean, margin), margin, items)
 
 
-def complete_items(marks: Calls) -> Calls:
+def complete_items(marks: Calls) -> Integer[np.ndarray, "some arm run"]:
     """The items of which no call was lost."""
     return marks[np.all(marks != LOST, axis=(1, 2))]
 
@@ -132,13 +132,13 @@ def _contrast(
     return Contrast(float(effects.mean()), interval, null, effects)
 
 
-def shortfalls(marks: Calls) -> list[Effects]:
+def shortfalls(marks: Calls) -> list[Float[np.ndarray, "some"]]:
     """Per place: how far it lies below the item's own mean over places, item by item (complete items, first runs)."""
     table = complete(first(marks)).astype(np.float64)
     return list((table.mean(axis=1, keepdims=True) - table).T)
 
 
-def shortfalls_worst(marks: Calls) -> list[Effects]:
+def shortfalls_worst(marks: Calls) -> list[Float[np.ndarray, "some"]]:
     """The same over all items, every lost call counted as not right."""
     return shortfalls(worst(marks))
 

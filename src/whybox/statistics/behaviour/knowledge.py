@@ -40,7 +40,7 @@ def memorised(answers: Integer[np.ndarray, "..."]) -> Rate:
 class Boundary:
     """declined: unanswerable questions that were declined. over_refusal: answerable ones that were.
 
-    overall: right of all answerable. attempted: right of the answerable that were tried. balance: harmonic mean of both.
+    overall: right of all answerable. attempted: right of those that were tried. balance: harmonic mean of both.
     """
 
     declined: Rate

@@ -22,7 +22,8 @@ def pair_agreement(codes: Integer[np.ndarray, "item order"]) -> float | None:
     orders = codes.shape[1]
     one, other = np.triu_indices(orders, 1)
     known = (codes[:, one] != LOST) & (codes[:, other] != LOST)
-    shares = [same[came].mean() for same, came in zip(codes[:, one] == codes[:, other], known, strict=True) if any(came)]
+    same = codes[:, one] == codes[:, other]
+    shares = [row[came].mean() for row, came in zip(same, known, strict=True) if came.any()]
     return float(np.mean(shares)) if shares else None
 
 
