@@ -1,13 +1,17 @@
 """The reduced calibration of the behaviour suite: coverage, null alarms, planned power."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from bench.calibration import alarm_cells, coverage_cells, coverage_rules
-from bench.coverage import Covered, alarms, covered, exact
+from bench import laws
+from bench.calibration import AlarmCell, alarm_cells, coverage_cells, coverage_rules
+from bench.coverage import alarms, covered, exact
 from bench.estimates_of_laws import ESTIMATES
+from whybox.statistics.changes import item_effects
+from whybox.statistics.intervals import mean_interval
 
 CELLS, RULES = {cell.name: cell for cell in coverage_cells()}, coverage_rules()
 
@@ -19,7 +23,7 @@ def test_intervals_hold_the_truth_as_often_as_their_method_does(name: str) -> No
 
 
 @pytest.mark.parametrize("cell", alarm_cells(), ids=lambda cell: cell.name)
-def test_no_effect_alarms_no_more_often_than_alpha(cell) -> None:  # type: ignore[no-untyped-def]
+def test_no_effect_alarms_no_more_often_than_alpha(cell: AlarmCell) -> None:
     found = alarms(cell, RULES.reduced_runs, RULES.reduced_resamples)
     assert not found.broken, found
 
@@ -45,17 +49,18 @@ def test_every_estimate_is_used() -> None:
 
 def test_the_band_of_thirty_cells_is_that_of_the_methods() -> None:
     """± 3.14 standard errors: for .95 over 2,000 runs .9347 to .9653."""
-    cell = CELLS["order-floor"]
-    from dataclasses import replace
-
-    found = covered(replace(cell, exact=0.95), 1, 30, 0.05)
-    assert isinstance(found, Covered)
-    low, high = np.array([0.9347, 0.9653]) * 2000
-    from scipy import stats
-
-    assert stats.binom.ppf([0.05 / 60, 1 - 0.05 / 60], 2000, 0.95) == pytest.approx([low, high], abs=2)
+    found = covered(replace(CELLS["failure-few"], exact=0.95), 2000, 30, RULES.alpha)
+    assert found.band == pytest.approx((0.9347 * 2000, 0.9653 * 2000), abs=2)
 
 
-def test_an_interval_that_forgets_its_pseudo_items_breaks_the_band() -> None:
-    """Breaking the product on purpose: plain t on rare effects leaves the band around .95."""
-    assert Covered("x", 0.95, 160, 200, (181, 198)).broken
+def test_plain_t_on_rare_effects_leaves_the_band() -> None:
+    """Breaking the product on purpose: without pseudo-items and bounds of shares the count falls below the band."""
+    effects = laws.item_biased(np.random.default_rng(0), 200 * 100, 0.02)
+    held = sum(_plain(row) for row in item_effects(effects).reshape(200, 100))
+    low, _ = covered(replace(CELLS["failure-few"], exact=0.95), 200, 3, RULES.alpha).band
+    assert held < low
+
+
+def _plain(effects: np.ndarray) -> bool:
+    bounds = mean_interval(effects.tolist())
+    return bounds is not None and bounds[0] <= 0.02 <= bounds[1]

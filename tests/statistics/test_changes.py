@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 
+from bench.laws import position_biased
 from whybox.statistics.calls import LOST
 from whybox.statistics.changes import Changes, changes, pairs_of_calls, worst_effects
 from whybox.statistics.permutation import Permuted
@@ -89,8 +91,46 @@ def test_dealing_keeps_lost_calls_in_the_deal() -> None:
     assert abs(result.null.null_mean) < 0.02
 
 
+def crossed(codes: np.ndarray, orders: np.ndarray) -> np.ndarray:
+    """D_i of a design that runs each call in the order given: the trap, in which one order alone is repeated."""
+    one, other = np.triu_indices(len(orders), 1)
+    differ, within = codes[:, one] != codes[:, other], orders[one] == orders[other]
+    return differ[:, ~within].mean(axis=1) - differ[:, within].mean(axis=1)
+
+
+ONE_REPEATED = np.array([*range(8), 0, 0])
+
+
+def test_t_alarms_too_often_where_one_order_is_repeated_and_flips_are_rare() -> None:
+    """Trap: up to 15 % false alarms of "D > 0" at α = .05."""
+    drawn, alarms, runs = np.random.default_rng(1), 0, 400
+    for _ in range(runs):
+        effects = crossed(drawn.binomial(1, 0.01, (50, 10)), ONE_REPEATED)
+        alarms += bool(np.ptp(effects)) and ttest_1samp(effects, 0, alternative="greater").pvalue <= 0.05
+    assert alarms / runs > 0.09
+
+
+def test_repeating_every_order_finds_what_repeating_one_does_not() -> None:
+    """Trap: D = .04 (first place with probability .2 a call), 100 items: eight calls find it, ten do not."""
+    drawn, runs = np.random.default_rng(3), 40
+    every = one = 0
+    for _ in range(runs):
+        result = changes(position_biased(drawn, 100, 0.2), drawn, resamples=199)
+        assert isinstance(result, Changes)
+        every += isinstance(result.null, Permuted) and result.null.p <= 0.05
+        right = drawn.integers(8, size=(100, 1))
+        calls = np.where(drawn.random((100, 10)) < 0.2, ONE_REPEATED, right)
+        null = [crossed(drawn.permuted(calls, axis=1), ONE_REPEATED).mean() for _ in range(99)]
+        one += rank_p_above(crossed(calls, ONE_REPEATED).mean(), null) <= 0.05
+    assert every / runs > 0.85
+    assert one / runs < 0.55
+
+
+def rank_p_above(effect: float, null: list[float]) -> float:
+    return (1 + sum(draw >= effect - 1e-12 for draw in null)) / (1 + len(null))
+
+
 def test_false_alarms_of_the_permutation_stay_at_alpha_with_rare_flips() -> None:
-    """Trap: a t test of D > 0 alarms too often here."""
     alarms = 0
     drawn = np.random.default_rng(21)
     for _ in range(200):

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from scipy.optimize import minimize_scalar
 from statsmodels.stats.contingency_tables import mcnemar
-from statsmodels.stats.proportion import proportion_confint
+from statsmodels.stats.proportion import proportion_confint, proportions_ztest
 
 from tests.statistics.tables import coverage, pairs_tables
 from whybox.statistics.paired import (
@@ -128,6 +128,14 @@ def test_no_differing_pair_is_no_evidence() -> None:
         trap = mcnemar([[40, 0], [0, 60]], exact=False).pvalue
     assert trap == 0.0
     assert mcnemar_exact(Pairs(0, 0, 100)) == 1.0
+
+
+def test_pairs_are_tested_as_pairs() -> None:
+    """Trap: 14 of 200 get worse and 3 better, at 90 %. An unpaired z sees nothing, the pairs do."""
+    _, unpaired = proportions_ztest([180, 169], [200, 200])
+    assert unpaired > 0.05
+    assert mcnemar_exact(Pairs(14, 3, 200)) < 0.05
+    assert (paired_difference(Pairs(14, 3, 200)) or (0, 0))[0] > 0
 
 
 def test_nothing_seen_is_unknown() -> None:

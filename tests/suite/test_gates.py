@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from scipy.stats import multivariate_normal, norm
 
 from whybox.errors import UsageError
 from whybox.statistics.gates import Gate, Part, RateAtLeast
@@ -85,6 +86,14 @@ def test_two_looks_cost_alpha() -> None:
     assert alpha_of(2) == 0.0294
     with pytest.raises(UsageError, match="expected 1 or 2, found 3"):
         alpha_of(3)
+
+
+def test_two_looks_at_that_alpha_alarm_in_5_percent() -> None:
+    """Pocock's bound: two sums, the second over twice the items, correlate with √½."""
+    bound = norm.isf(alpha_of(2) / 2)
+    both = multivariate_normal([0, 0], [[1, 0.5**0.5], [0.5**0.5, 1]])
+    inside = both.cdf([bound, bound], lower_limit=[-bound, -bound])
+    assert 1 - inside == pytest.approx(0.05, abs=2e-4)
 
 
 def test_equal_gates_are_told_apart() -> None:

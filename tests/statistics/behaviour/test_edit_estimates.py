@@ -22,7 +22,7 @@ def test_brittle_is_recovered() -> None:
     """CC = (1 − r)⁴, INV flips r, DIR changes always."""
     codes = laws.brittle(np.random.default_rng(0), 6000, 0.1)
     assert edit.contrast_consistency(codes, *marks(codes)).share == pytest.approx(0.9**4, abs=0.015)
-    flips = edit.inv_flips(codes, np.random.default_rng(1))
+    flips = edit.inv_flips(codes, np.random.default_rng(1), resamples=9)
     assert isinstance(flips, Changes)
     assert flips.effect == pytest.approx(0.1, abs=0.008)
     assert flips.floor == 0.0

@@ -12,6 +12,7 @@ from whybox.statistics.calls import LOST, Calls, same
 from whybox.statistics.changes import Changes, changes, item_effects
 from whybox.statistics.effects import Effects, effect_interval
 from whybox.statistics.intervals import Interval, Rate
+from whybox.statistics.permutation import RESAMPLES
 from whybox.statistics.survival import Step, survival
 from whybox.statistics.unknown import Unknown
 
@@ -40,10 +41,10 @@ def _follows(
     return (base_right == 1) & (dir_right == 1) & unchanged
 
 
-def inv_flips(codes: Calls, generator: np.random.Generator) -> Changes | Unknown:
+def inv_flips(codes: Calls, generator: np.random.Generator, resamples: int = RESAMPLES) -> Changes | Unknown:
     """F_inv − F₀: answers that differ between base and INV, beyond those that differ between repeats."""
     kept = np.delete(codes, DIR, axis=1)
-    return changes(kept, generator, _from_base(kept))
+    return changes(kept, generator, _from_base(kept), resamples)
 
 
 def inv_effects(codes: Calls) -> Float[np.ndarray, "some"]:
