@@ -134,7 +134,7 @@ def _served(generator: np.random.Generator, n: int, differ: float) -> Pairs:
     return pairs(right, np.where(generator.random(n) < differ, 1 - right, right))
 
 
-# Means of item effects: drawn.
+# Means of item effects: drawn. The interval of drift is in positions per 1,000.
 
 
 def _effects(draw: Callable[..., np.ndarray], truth: Callable[..., float]) -> Estimate:
@@ -166,11 +166,12 @@ def _ends(law_of: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
     return draw
 
 
-def _drift(generator: np.random.Generator, items: int, rate: float) -> np.ndarray:
-    changed = laws.drifting(generator, items, rate)
-    found = drift(changed, np.ones(changed.shape), 0.5)
-    assert isinstance(found, Drift)
-    return found.effects
+def _drifts(generator: np.random.Generator, runs: int, n: int, rate: float) -> Iterator[bool]:
+    gaps = np.ones((n, 64))
+    for _ in range(runs):
+        found = drift(laws.drifting(generator, n, rate), gaps, 0.5)
+        assert isinstance(found, Drift)
+        yield _inside(found.interval, 1000 * rate)
 
 
 def _recency_ends(w: float) -> float:
@@ -203,7 +204,7 @@ ESTIMATES: dict[str, Estimate] = {
     "evidence.L.recency": _pairs(_lean, _lean_shares),
     "documents.accuracy": _rates(_attribution, lambda q: 1 - q),
     "documents.D": _effects(_beyond_repeats(laws.misattributes), lambda q: 0.8 * q * q),
-    "consistency.drift": _effects(_drift, lambda rate: rate),
+    "consistency.drift": Estimate(_drifts, lambda n, **law: None),
     "consistency.same": _pairs(_served, lambda differ: (differ / 2, differ / 2)),
     "knowledge.fades": Estimate(_fading, lambda n, **law: None),
     "knowledge.follows": _rates(_share, lambda p: p),

@@ -38,6 +38,15 @@ def test_few_effects_are_bounded_on_both_sides() -> None:
     assert effect_interval(of(3, 0, 40)) == pytest.approx((-(1 - 0.025 ** (1 / 40)), high))
 
 
+def test_small_effects_are_measured_on_their_own_scale() -> None:
+    """Shares of 1 % ± 1 %: at scale .02 the interval is that of items a hundred times as large, a hundredth as wide."""
+    effects = np.array([0.0, 0.02] * 50)
+    low, high = effect_interval(effects, scale=0.02) or (0, 0)
+    wide = effect_interval(effects * 50) or (0, 0)
+    assert (50 * low, 50 * high) == pytest.approx(wide)
+    assert high - low < 0.3 * np.ptp(effect_interval(effects) or (0, 0))
+
+
 def test_nothing_seen_is_unknown() -> None:
     assert effect_interval(np.zeros(0)) is None
 

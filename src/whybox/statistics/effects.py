@@ -11,20 +11,23 @@ from scipy import stats
 
 from whybox.statistics.intervals import Interval, Rate, exact_upper
 
-PSEUDO = (0.5, -0.5)
+PSEUDO = np.array([0.5, -0.5])
 FEWEST = 5  # items that differ from 0; with fewer the shares of items bound the mean
 
 Effects = Float[np.ndarray, "item"]
 
 
-def effect_interval(effects: Effects, alpha: float = 0.05) -> Interval | None:
-    """Interval of the mean effect with confidence 1 − α, never of width zero; None without items."""
+def effect_interval(effects: Effects, alpha: float = 0.05, scale: float = 1.0) -> Interval | None:
+    """Interval of the mean effect with confidence 1 − α, never of width zero; None without items.
+
+    scale: how large the effect of one item can be, where that is far below 1; the pseudo-items stand at half of it.
+    """
     if effects.size == 0:
         return None
     if _rare(effects):
         below, above = _signs(effects)
         return -exact_upper(below, alpha / 2), exact_upper(above, alpha / 2)
-    centre, error, df = _moments(effects)
+    centre, error, df = _moments(effects, scale)
     half = float(stats.t.ppf(1 - alpha / 2, df)) * error
     return max(centre - half, -1.0), min(centre + half, 1.0)
 
@@ -55,9 +58,9 @@ def _p_share_below(above: Rate, limit: float) -> float:
     return float(stats.binomtest(above.hits, above.n, min(limit, 1.0), "less").pvalue)
 
 
-def _moments(effects: Effects) -> tuple[float, float, int]:
+def _moments(effects: Effects, scale: float = 1.0) -> tuple[float, float, int]:
     """Mean, standard error and degrees of freedom with the pseudo-items."""
-    values = np.append(effects, PSEUDO)
+    values = np.append(effects, scale * PSEUDO)
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size)), values.size - 1
 
 

@@ -21,6 +21,14 @@ def test_only_changes_beyond_the_width_of_a_tie_count() -> None:
     assert found.interval[1] > found.drift
 
 
+def test_the_interval_of_common_drift_is_not_that_of_whole_prompts() -> None:
+    changed = np.random.default_rng(0).random((200, 64)) < 0.02
+    found = consistency.drift(changed, np.ones(changed.shape), 0.1)
+    assert isinstance(found, Drift)
+    half = 1.97 * 1000 * np.sqrt(0.02 * 0.98 / 64 / 200)
+    assert np.ptp(found.interval) / 2 == pytest.approx(half, rel=0.15)
+
+
 def test_the_width_is_a_high_quantile_of_repeats() -> None:
     assert consistency.tie_width(np.linspace(-1, 1, 2001)) == pytest.approx(0.999, abs=1e-3)
     assert isinstance(consistency.tie_width(np.zeros(0)), Unknown)

@@ -39,13 +39,14 @@ class Drift:
 def drift(changed: Bool[np.ndarray, "item q"], gap: Float[np.ndarray, "item q"], width: float) -> Drift | Unknown:
     """changed: another largest logit at that position, both on the same ids. gap: z₁ − z₂ of the first target, nats.
 
-    A change at a gap ≤ δ is a tie; every other one is drift, and only drift counts.
+    A change at a gap ≤ δ is a tie; every other one is drift, and only drift counts. The scale of the interval is the
+    largest share seen: a prompt drifts at a few of its positions, and ±½ of all of them would drown that.
     """
     if changed.size == 0:
         return Unknown("no position was compared")
     tie = changed & (gap <= width)
     effects = (changed & ~tie).mean(axis=1)
-    interval = effect_interval(effects)
+    interval = effect_interval(effects, scale=float(effects.max()) or 1.0)
     assert interval is not None, "there is a prompt"
     low, high = (1000 * max(bound, 0.0) for bound in interval)
     return Drift(1000 * float(effects.mean()), 1000 * float(tie.mean()), (low, high), changed.size, effects)
