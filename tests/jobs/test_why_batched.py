@@ -6,6 +6,7 @@ from functools import cache
 import pytest
 
 from tests.cause.twin import OneByOne
+from whybox.cause.floor import runs as floor_runs
 from whybox.jobs.otherwise import Otherwise
 from whybox.jobs.why import WhyOptions, why
 from whybox.report.document import WhyDocument
@@ -57,8 +58,11 @@ def alone(row: str) -> WhyDocument:
 @pytest.mark.parametrize("row", ROWS)
 def test_the_document_is_that_of_single_runs(row: str, engine: str) -> None:
     make, decoys = ROWS[row]
-    together, single = explained(make(1, decoys), engine), alone(row)
-    assert 0 < together.provenance.runs <= single.provenance.runs
+    planted = make(1, decoys)
+    together, single = explained(planted, engine), alone(row)
+    on_reference = floor_runs(planted.model.variant(engine=engine)) - floor_runs(planted.model)
+    assert on_reference == (6 if engine == "torch" else 0)
+    assert 0 < together.provenance.runs - on_reference <= single.provenance.runs
     floor = 5 * max(together.metric.noise, single.metric.noise)
     assert_alike(told(together), told(single), floor)
 
