@@ -44,6 +44,8 @@ def test_the_right_document_is_credited_in_every_order(language: Language) -> No
     assert estimate(found, "changed").value == 0.0
     assert isinstance(estimate(found, "primacy").value, Unknown)
     assert estimate(found, "mirrors agree").value == 1.0
+    assert found.lost.hits == 0
+    assert found.lost.n == len(PLANS[language].calls)
     assert [part.complete.share for _, part in found.measured["right"]] == [1.0] * 6  # type: ignore[union-attr]
     assert found.grids[0].counts == tuple(tuple(288 * (i == j) for j in range(4)) for i in range(3))
 

@@ -64,6 +64,8 @@ def test_who_never_forgets_shows_no_drop() -> None:
     assert estimate(found, "drop").value == 0.0
     assert estimate(found, "drop").interval is not None
     assert isinstance(estimate(found, "half-life").value, Unknown)
+    assert found.lost.hits == 0, "a call that no arm asks for is not lost"
+    assert found.lost.n == len(PLANS["zh"].calls)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

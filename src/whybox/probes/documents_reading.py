@@ -13,7 +13,7 @@ from whybox.probes.design import Curve, Deciding, Estimate, Finding, Grid, Plan,
 from whybox.probes.estimates import of_changes, of_means, of_null, of_rate, ranked, rate_part
 from whybox.probes.table import Table
 from whybox.statistics.behaviour import documents as statistics
-from whybox.statistics.calls import LOST, Calls, lost, rate
+from whybox.statistics.calls import LOST, Calls, rate
 from whybox.statistics.changes import changes, item_effects, worst_effects
 from whybox.statistics.designs import unbalanced
 from whybox.statistics.intervals import Rate
@@ -50,7 +50,7 @@ def read(plan: Plan, records: Sequence[Record], seed: int) -> Finding:
             "right": tuple((arm, rate_part(column)) for arm, column in by_order),
             "changed": (("all orders", changed),),
         },
-        lost(whole.codes),
+        whole.lost,
         (Curve("right", "order", tuple((arm, rate(column)) for arm, column in by_order)), *_preferred(seen)),
         tuple(_deciding(seen, arms)),
         (f"{LENGTH_DIFFERS}: {len(apart)} items left out",) if apart else (),

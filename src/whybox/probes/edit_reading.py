@@ -11,7 +11,7 @@ from whybox.probes.design import Curve, Deciding, Estimate, Finding, Plan, Recor
 from whybox.probes.estimates import floor_of, of_changes, of_rate, ranked
 from whybox.probes.table import Table
 from whybox.statistics.behaviour import edit as statistics
-from whybox.statistics.calls import LOST, lost, same
+from whybox.statistics.calls import LOST, same
 from whybox.statistics.changes import worst_effects
 from whybox.statistics.designs import unbalanced
 from whybox.statistics.intervals import Rate
@@ -55,7 +55,7 @@ def read(plan: Plan, records: Sequence[Record], seed: int) -> Finding:
             "follows": (("all items", Seen2(follows, statistics.contrast_consistency_worst(codes, *right))),),
             "flips": (("all edits", Seen2(statistics.inv_effects(codes), worst_effects(kept, compared))),),
         },
-        lost(whole.codes),
+        whole.lost,
         (_changed(table), *_by_kind(table, facts)),
         tuple(_deciding(plan, table, forks)),
         tuple(_notes(apart, facts)),

@@ -13,7 +13,7 @@ from whybox.probes.design import Curve, Deciding, Estimate, Finding, Grid, Plan,
 from whybox.probes.estimates import floor_of, of_means, of_null, of_rate, of_ratio, ranked, rate_part
 from whybox.probes.table import Table
 from whybox.statistics.behaviour import evidence as statistics
-from whybox.statistics.calls import LOST, first, lost, rate
+from whybox.statistics.calls import LOST, first, rate
 from whybox.statistics.cochran import cochran
 from whybox.statistics.designs import unbalanced
 from whybox.statistics.intervals import Rate
@@ -56,7 +56,7 @@ def read(plan: Plan, records: Sequence[Record], seed: int) -> Finding:
     return Finding(
         (*_shape_estimates(found), *_omnibus(marks, seed), *_arms(seen, seed), *(cited.estimates() if cited else ())),
         measured,
-        lost(table.codes),
+        table.lost,
         (
             Curve("right", "place", tuple((seen.depth(place), rate(column)) for place, column in by_place)),
             *_lengths(seen),

@@ -11,7 +11,7 @@ from whybox.probes.design import NO_REPEATS, Curve, Deciding, Estimate, Finding,
 from whybox.probes.estimates import floor_of, of_rate, of_ratio, ranked, rate_part
 from whybox.probes.table import Table
 from whybox.statistics.behaviour import memory as statistics
-from whybox.statistics.calls import Calls, first, lost, rate, worst
+from whybox.statistics.calls import Calls, first, rate, worst
 from whybox.statistics.designs import unbalanced
 from whybox.statistics.half_life import half_life
 from whybox.statistics.intervals import Rate
@@ -59,7 +59,7 @@ def read(plan: Plan, records: Sequence[Record], seed: int, home: str) -> Finding
             "obeyed": ((arms[-1], rate_part(first(marks)[:, -1])),),
             "drop": ((f"{arms[0]} to {arms[-1]}", Seen2(statistics.drop(marks), statistics.drop(lossy))),),
         },
-        lost(table.codes),
+        table.lost,
         tuple(_curves(table, arms, marks, depths)),
         tuple(_deciding(plan, table, arms)),
     )

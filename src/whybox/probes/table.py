@@ -10,6 +10,7 @@ from whybox.items.instance import CaseInstance
 from whybox.items.scoring import Score
 from whybox.probes.design import AnyOutcome, Deciding, Plan, Record, answer_code, said, scored
 from whybox.statistics.calls import LOST, Calls, mark
+from whybox.statistics.intervals import Rate
 
 At = tuple[int, int, int]
 
@@ -48,6 +49,11 @@ class Table:
             codes[at] = LOST if code is None else known.setdefault(code, len(known))
             marks[at] = mark(score.outcome)
         return cls(tuple(rows), arms, codes, marks, scores, outcomes)
+
+    @property
+    def lost(self) -> Rate:
+        """Calls that were made and gave no answer. A call that no arm asks for is not lost."""
+        return Rate(sum(score.outcome == "error" for score in self.scores.values()), len(self.scores))
 
     def has(self, arm: str) -> bool:
         """Whether a call of this arm was made."""
