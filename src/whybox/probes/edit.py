@@ -21,7 +21,7 @@ from whybox.items.scoring import number_scorer
 from whybox.items.seeds import item_generator
 from whybox.probes.changed import with_new_value
 from whybox.probes.design import Call, Design, Finding, Ground, Measure, Plan, Record
-from whybox.probes.edit_carriers import Carriers, framed, redrawn
+from whybox.probes.edit_carriers import Carriers, behind, drawn, framed
 from whybox.probes.edit_reading import BASE, DIR, MOST_APART, NEITHER, read
 from whybox.statistics.power import smallest_difference
 from whybox.statistics.unknown import Unknown
@@ -106,15 +106,15 @@ def _arms(item: Item, kind: EditKind, ground: Ground) -> dict[str, Item]:
     """The item as every arm asks it."""
     generator = item_generator(ground.seed, "edit", item.id)
     edited = "question" if kind == "question" else item.instance.evidence[0]
+    after = behind(item.language, "question" if kind == "question" else "value")
     plain = replace(item, instance=_arranged(item, kind))
-    carriers = Carriers.drawn(generator, item.language)
-    base = replace(plain, instance=framed(plain.instance, carriers.parts(), edited))
-    others = redrawn(carriers, generator, lambda each: ground.length(framed(plain.instance, each.parts(), edited)))
-    arms = {
-        BASE: base,
-        DIR: _directed(base, kind, ground),
-        **{arm: replace(base, instance=framed(plain.instance, each.parts(), edited)) for arm, each in others.items()},
-    }
+    carriers, others = drawn(generator, item.language, ground.count)
+
+    def carrying(each: Carriers) -> Item:
+        return replace(plain, instance=framed(plain.instance, each.parts(), edited, after))
+
+    base = carrying(carriers)
+    arms = {BASE: base, DIR: _directed(base, kind, ground), **{arm: carrying(each) for arm, each in others.items()}}
     notes = joiner(item.language).join(islice(draw_fillers(generator, item.language), _fillers(arms, ground)))
     return {arm: replace(each, instance=_with_notes(each.instance, notes, kind)) for arm, each in arms.items()}
 
