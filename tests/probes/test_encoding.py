@@ -14,7 +14,7 @@ from whybox.probes.evidence import EvidenceProbe
 from whybox.targets.bots import kinds
 from whybox.targets.bots.process import BotTarget
 from whybox.targets.local import LocalTarget
-from whybox.targets.openai import OpenAITarget
+from whybox.targets.openai import Endpoint, OpenAITarget
 from whybox.targets.target import Target, prompt_of
 
 
@@ -69,4 +69,4 @@ def test_plans_hold_on_a_real_tokenizer(language: Language) -> None:
 
 
 def test_an_endpoint_reveals_nothing() -> None:
-    assert encoder_of(OpenAITarget("name", base_url="http://127.0.0.1:9/v1")) is None
+    assert encoder_of(OpenAITarget(Endpoint("name", "http://127.0.0.1:9/v1"))) is None
