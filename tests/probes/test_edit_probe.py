@@ -14,7 +14,7 @@ from whybox.targets.bots import kinds
 from whybox.targets.bots.process import BotTarget
 from whybox.targets.target import Chat, Request
 
-ITEMS = 90
+ITEMS = 60
 PLANS: dict[Language, Plan] = {language: planned(EditProbe(items=ITEMS, language=language)) for language in LANGUAGES}
 PROBE = EditProbe(items=ITEMS)
 INV = ("inv-name", "inv-synonym", "inv-word")
@@ -54,16 +54,16 @@ def test_a_brittle_one_is_recovered(language: Language) -> None:
 
 def test_what_changes_anyway_is_no_effect() -> None:
     """Without the floor every unsteady target would be found guilty: F alone is 2ε(1 − ε) = .18."""
-    runs, values, alarms = 40, [], 0
+    runs, values, alarms, plan = 25, [], 0, planned(EditProbe(items=24))
     for seed in range(runs):
-        found = estimate(played(PROBE, kinds.TieFlipper(0.1), seed, PLANS["en"]), "flips")
+        found = estimate(played(PROBE, kinds.TieFlipper(0.1), seed, plan), "flips")
         assert isinstance(found.value, float)
         assert isinstance(found.floor, float)
         values.append(found.value)
         alarms += (found.p or 0.0) <= 0.05
-        assert found.floor == pytest.approx(0.18, abs=0.1)
-    assert abs(sum(values) / runs) < 0.01
-    assert alarms <= 6  # P(Bin(40, .05) > 6) = .3 %
+        assert found.floor == pytest.approx(0.18, abs=0.15)
+    assert abs(sum(values) / runs) < 0.03
+    assert alarms <= 5  # P(Bin(25, .05) > 5) = .1 %
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

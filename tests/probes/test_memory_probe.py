@@ -16,7 +16,7 @@ from whybox.targets.bots import kinds
 from whybox.targets.bots.process import BotTarget
 from whybox.targets.target import Chat, Request
 
-ITEMS = 60
+ITEMS = 40
 PROBE = MemoryProbe(items=ITEMS)
 PLANS: dict[Language, Plan] = {language: planned(MemoryProbe(items=ITEMS, language=language)) for language in LANGUAGES}
 
