@@ -66,7 +66,7 @@ def test_bots_get_the_verdict_that_they_were_built_for(
 
 
 def test_going_on_makes_no_call_and_finds_the_same(tmp_path: Path) -> None:
-    first = ran(tmp_path, "bot:position_biased(b=0.3)", items=12)
+    first = ran(tmp_path, "bot:position_biased(b=0.3)", items=6)
     told: list[Progress] = []
     options = RunOptions()
     prepared = prepare(tmp_path / "whybox.yaml", options, opened)
@@ -75,16 +75,16 @@ def test_going_on_makes_no_call_and_finds_the_same(tmp_path: Path) -> None:
     assert again.model_copy(update={"took_s": first.took_s}) == first
     assert seconds_of(prepared, tmp_path / "out") == 0
     with pytest.raises(UsageError, match="another suite, seed"):
-        ran(tmp_path, "bot:position_biased(b=0.3)", RunOptions(seed=5), items=12)
+        ran(tmp_path, "bot:position_biased(b=0.3)", RunOptions(seed=5), items=6)
 
 
 def test_a_part_first_and_the_rest_later_is_the_whole(tmp_path: Path) -> None:
     (tmp_path / "one").mkdir()
     (tmp_path / "two").mkdir()
-    whole = ran(tmp_path / "one", "bot:item_biased", items=12)
-    part = ran(tmp_path / "two", "bot:item_biased", RunOptions(Choice(limit=5)), items=12)
-    assert (part.calls.chosen, part.probes[0].n) == (40, 5)
-    rest = ran(tmp_path / "two", "bot:item_biased", items=12)
+    whole = ran(tmp_path / "one", "bot:item_biased", items=6)
+    part = ran(tmp_path / "two", "bot:item_biased", RunOptions(Choice(limit=3)), items=6)
+    assert (part.calls.chosen, part.probes[0].n) == (24, 3)
+    rest = ran(tmp_path / "two", "bot:item_biased", items=6)
     assert rest.probes[0].estimates == whole.probes[0].estimates
     assert rest.gates == whole.gates
 

@@ -54,7 +54,7 @@ def doctor(
     form = Form(render_doctor)
     form.check(shared.out)
     target = _target(what or shared.model, shared, (timeout, max_retries, concurrency))
-    options = DoctorOptions(shared.seed, context, Repeats(items, times), "en", shared.language)
+    options = DoctorOptions(shared.seed, context, Repeats(items, times), lang=shared.language)
     with Calls(shared.language, shared.quiet) as calls:
         document = examine(target, options, lambda plan: calls.announce(plan.calls), calls.tell)
     form.deliver(document, shared.language, shared.out, shared.json)

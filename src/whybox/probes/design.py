@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal
 
+import numpy as np
+from jaxtyping import Float
 from pydantic import Field
 
 from whybox.items.generate import Encoded, Item, Language
@@ -16,6 +18,7 @@ from whybox.items.schema import Strict
 from whybox.items.scoring import Score
 from whybox.statistics.gates import Seen
 from whybox.statistics.intervals import Interval, Rate
+from whybox.statistics.paired import Pairs
 from whybox.statistics.unknown import Unknown
 from whybox.targets.target import (
     Abilities,
@@ -95,7 +98,7 @@ class Seen2:
     """What a gate is judged on: the calls that came back, and all of them with every lost one counted against it."""
 
     complete: Seen
-    worst: Seen
+    worst: Rate | Pairs | Float[np.ndarray, "all"]
 
 
 @dataclass(frozen=True)

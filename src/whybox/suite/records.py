@@ -1,7 +1,7 @@
 """Requests and outcomes as JSON text and back, and the names under which they are kept."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from hashlib import blake2b
 from typing import Any
@@ -102,5 +102,5 @@ def _prompt(kind: str, data: dict[str, Any]) -> Chat | Raw:
     return Raw(data["text"]) if kind == "raw" else Chat(tuple(Turn(**turn) for turn in data["turns"]))
 
 
-def _pairs(top: Iterable[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+def _pairs(top: Iterable[Sequence[Any]]) -> tuple[tuple[str, float], ...]:
     return tuple((word, float(logprob)) for word, logprob in top)

@@ -57,7 +57,8 @@ def noisy(seed: int, sigma: float, behind: Sequence[str]) -> list[tuple[str, flo
 
 def written(seed: int, sigma: float, prompt: str, count: int, draw: tuple[float, int]) -> list[TokenLogprob]:
     """`count` words of the noisy model behind a prompt; draw: temperature and seed, 0 is greedy."""
-    behind, found = re.findall(r"\w+", prompt.lower()), []
+    behind: list[str] = re.findall(r"\w+", prompt.lower())
+    found: list[TokenLogprob] = []
     for place in range(count):
         rows = sorted(noisy(seed, sigma, behind), key=lambda row: -row[1])
         word, logprob = (
