@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from whybox.probes.design import Call, Design, Estimate, Finding, Ground, Plan, Record
 from whybox.probes.encoding import encoder_of
-from whybox.targets.bots.kinds import Bot
+from whybox.statistics.intervals import Rate
+from whybox.targets.bots.kinds import Bot, Honest
 from whybox.targets.bots.process import BotTarget
 from whybox.targets.bots.reading import Bank
 from whybox.targets.bots.text import split
@@ -55,12 +56,20 @@ def holds(finding: Finding, statistic: str, truth: float) -> bool:
     return found.interval[0] - 1e-9 <= truth <= found.interval[1] + 1e-9
 
 
+def shares(finding: Finding, statistic: str, lossy: bool = False) -> dict[str, float | None]:
+    """By part of a gate the share of right answers. lossy: with lost calls counted as not right."""
+    found = {}
+    for part, seen in finding.measured[statistic]:
+        rate = seen.worst if lossy else seen.complete
+        assert isinstance(rate, Rate)
+        found[part] = rate.share
+    return found
+
+
 def changed_calls(records: Sequence[Record], change: Callable[[Call], Call]) -> list[Record]:
     """The records as if other calls had been made."""
     return [replace(record, call=change(record.call)) for record in records]
 
 
 def _anyone() -> Bot:
-    from whybox.targets.bots.kinds import Honest
-
     return Honest(1.0)

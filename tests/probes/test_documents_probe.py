@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.probes.playing import estimate, planned, played, recorded
+from tests.probes.playing import estimate, planned, played, recorded, shares
 from whybox.errors import UsageError
 from whybox.items.generate import LANGUAGES, Language
 from whybox.probes.design import Plan
@@ -46,7 +46,7 @@ def test_the_right_document_is_credited_in_every_order(language: Language) -> No
     assert estimate(found, "mirrors agree").value == 1.0
     assert found.lost.hits == 0
     assert found.lost.n == len(PLANS[language].calls)
-    assert [part.complete.share for _, part in found.measured["right"]] == [1.0] * 6  # type: ignore[union-attr]
+    assert list(shares(found, "right").values()) == [1.0] * 6
     assert found.grids[0].counts == tuple(tuple(288 * (i == j) for j in range(4)) for i in range(3))
 
 

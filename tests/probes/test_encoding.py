@@ -62,10 +62,10 @@ def test_plans_hold_on_a_real_tokenizer(language: Language) -> None:
         assert not any("flag" in each for each in facts)
     places = EvidenceProbe(items=2, language=language).plan("evidence", ground)
     for call in places.calls:
-        facts = dict(call.facts)
+        stood = dict(call.facts)
         if call.arm.isdecimal():
-            assert abs(float(facts["realised"]) - float(facts["requested"])) < 0.05
-            assert "flag" not in facts
+            assert abs(float(stood["realised"]) - float(stood["requested"])) < 0.05
+            assert "flag" not in stood
 
 
 def test_an_endpoint_reveals_nothing() -> None:

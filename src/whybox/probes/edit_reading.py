@@ -140,13 +140,13 @@ def _deciding(plan: Plan, table: Table, forks: Sequence[_Fork]) -> Iterator[Deci
     by_row = {fork.row: fork for fork in forks}
     base = table.first(BASE) == 1
     failing: list[tuple[int, str]] = []
-    for row in np.flatnonzero(base):
+    for row in np.flatnonzero(base).tolist():
         if table.first(DIR)[row] == 0:
-            failing.append((int(row), DIR))
+            failing.append((row, DIR))
         else:
             codes = {arm: table.codes[row, table.arms.index(arm), 0] for arm in (BASE, *INV)}
             moved = [arm for arm in INV if LOST != codes[arm] != codes[BASE]]
-            failing += [(int(row), moved[0])] if moved else []
+            failing += [(row, moved[0])] if moved else []
     for at in ranked(range(len(failing))):
         row, arm = failing[at]
         yield table.deciding(row, (BASE, arm), plan.asked[table.items[row], arm].instance, _seen(by_row.get(row)))

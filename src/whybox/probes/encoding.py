@@ -10,7 +10,7 @@ from whybox.targets.bots.process import BotTarget
 from whybox.targets.bots.text import ids_of, split
 from whybox.targets.local import LocalTarget
 from whybox.targets.target import Target
-from whybox.text.prompt import SegmentKind
+from whybox.text.prompt import Part, SegmentKind
 
 Encoder = Callable[[CaseInstance], Encoded]
 
@@ -36,7 +36,8 @@ def _bot(case: CaseInstance) -> Encoded:
     """As `bots.text.rendered`, with the parts. A bot counts BOS as one token."""
     tokens: list[str] = []
     spans: dict[str, tuple[int, int]] = {}
-    groups = [(m.role, m.parts) for m in case.messages] or [("", case.raw_parts)]
+    groups: list[tuple[str, tuple[Part, ...]]] = [(message.role, message.parts) for message in case.messages]
+    groups = groups or [("", case.raw_parts)]
     for role, parts in groups:
         tokens += [f"<{role}>"] if role else []
         pieces = split(case.join.join(part.text for part in parts))

@@ -88,8 +88,8 @@ class Table:
             self.arms,
             self.codes[kept],
             self.marks[kept],
-            {(rows[row], *at): score for (row, *at), score in self.scores.items() if row in rows},
-            {(rows[row], *at): outcome for (row, *at), outcome in self.outcomes.items() if row in rows},
+            {(rows[row], arm, run): score for (row, arm, run), score in self.scores.items() if row in rows},
+            {(rows[row], arm, run): came for (row, arm, run), came in self.outcomes.items() if row in rows},
         )
 
     def text(self, row: int, arm: str) -> str:
