@@ -78,11 +78,11 @@ class DocumentsProbe(Design):
 
     def _arms(self, item: Item) -> Iterator[tuple[str, CaseInstance, int]]:
         case = self._sourced(item)
-        for order in orders(self.sources):
+        for order in orders(self.sources).tolist():
             yield _name(order), case.reordered([f"doc{unit + 1}" for unit in order]), self.runs
         if item.variant.startswith("what"):
             neutral = case.replacing({"question": _neutral(case.part("question").text, item.language)})
-            for order in cyclic(self.sources):
+            for order in cyclic(self.sources).tolist():
                 yield f"{ANY}{_name(order)}", neutral.reordered([f"doc{unit + 1}" for unit in order]), 1
 
     def _sourced(self, item: Item) -> CaseInstance:
@@ -96,7 +96,7 @@ class DocumentsProbe(Design):
 
 
 def _name(order: Sequence[int]) -> str:
-    return "-".join(str(int(unit) + 1) for unit in order)
+    return "-".join(str(unit + 1) for unit in order)
 
 
 def _neutral(question: str, language: Language) -> str:
