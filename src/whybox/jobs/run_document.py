@@ -14,6 +14,7 @@ from whybox.report.document import (
     DecidingRow,
     EstimateRow,
     GateRow,
+    GridRow,
     Lang,
     ModelInfo,
     ProbeRow,
@@ -208,6 +209,8 @@ def _shown(finding: Finding, limit: int) -> dict[str, Any]:
         "curves": tuple(map(_curve, finding.curves)),
         "deciding": tuple(map(_deciding, finding.deciding[:limit])),
         "notes": finding.notes,
+        "words": dict(finding.words),
+        "grids": tuple(GridRow(name=g.name, rows=g.rows, columns=g.columns, counts=g.counts) for g in finding.grids),
     }
 
 
@@ -222,7 +225,8 @@ def _curve(curve: Curve) -> CurveRow:
 def _deciding(each: Deciding) -> DecidingRow:
     prompt = "\n".join(part.text for part in each.case.parts)
     answers = _pairs(each.arms, each.answers)
-    return DecidingRow(item=each.item, prompt=prompt, right=each.case.right, answers=tuple(answers))
+    shown, right = tuple(answers), each.case.right
+    return DecidingRow(item=each.item, prompt=prompt, right=right, answers=shown, seen=dict(each.seen))
 
 
 def _pairs(arms: Iterable[str], answers: Iterable[str]) -> Iterable[ArmAnswer]:

@@ -1,6 +1,12 @@
 """Behaviour probes, one file each. To add one: a `Design` with `plan` and `read`, named in this list."""
 
 from whybox.probes.design import Design
+from whybox.probes.documents import DocumentsProbe
+from whybox.probes.edit import EditProbe
+from whybox.probes.evidence import EvidenceProbe
+from whybox.probes.memory import MemoryProbe
 from whybox.probes.order import OrderProbe
 
-PROBES: dict[str, type[Design]] = {probe.NAME: probe for probe in (OrderProbe,)}
+PROBES: dict[str, type[Design]] = {
+    probe.NAME: probe for probe in (OrderProbe, EditProbe, EvidenceProbe, DocumentsProbe, MemoryProbe)
+}

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 from pydantic import Field
 
-from whybox.items.generate import Item, Language
+from whybox.items.generate import Encoded, Item, Language
 from whybox.items.instance import CaseInstance
 from whybox.items.schema import Strict
 from whybox.items.scoring import Score
@@ -76,11 +76,13 @@ class Plan:
     """All calls of one probe on one target. items: what they were made from, with their scorers.
 
     finds: the smallest effect that so many items show with 80 % power, on the scale of the first measure.
+    asked: what an arm asks of an item, by item and arm, where its prompt has another right answer than the item.
     """
 
     calls: tuple[Call, ...]
     items: tuple[Item, ...]
     finds: float | Unknown
+    asked: Mapping[tuple[str, str], Item] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Estimate:
     floor: float | Unknown = NO_REPEATS
     null_95: float | Unknown = NO_NULL
     p: float | None = None
-    unit: Literal["share", "nats", "turns"] = "share"
+    unit: Literal["share", "nats", "turns", "tokens", "number"] = "share"
     primary: bool = True
 
 
@@ -127,20 +129,34 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Grid:
+    """Counts of two names each: right source × named source, cited × right place."""
+
+    name: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
 class Deciding:
-    """An item that decided the finding: what was asked and answered in two arms, and the case for `whybox why`."""
+    """An item that decided the finding: what was asked and answered in two arms, and the case for `whybox why`.
+
+    seen: what else is known of it (the fork of two texts, a transcript).
+    """
 
     item: str
     arms: tuple[str, ...]
     answers: tuple[str, ...]
     case: CaseInstance
+    seen: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class Finding:
     """What a probe found. measured: by statistic, the parts that its gates read (places, orders, doses, or one).
 
-    broken: why the design did not hold; then nothing else counts.
+    words: what is said in a word (shape: flat). broken: why the design did not hold; then nothing else counts.
     """
 
     estimates: tuple[Estimate, ...]
@@ -150,6 +166,8 @@ class Finding:
     deciding: tuple[Deciding, ...] = ()
     notes: tuple[str, ...] = ()
     broken: str = ""
+    words: tuple[tuple[str, str], ...] = ()
+    grids: tuple[Grid, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -157,6 +175,7 @@ class Ground:
     """What a plan is made on: a target's name, what it can do and how it counts; seed; the user's own items.
 
     count: tokens of a text as the target counts them (characters where it does not say). counted: whether it says.
+    encode: the ids really sent for a case, with those of each part; None for a target that does not reveal them.
     others: the other targets of the suite, which a call may name as well.
     """
 
@@ -168,6 +187,13 @@ class Ground:
     counted: bool = False
     data: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)
     others: tuple[str, ...] = ()
+    encode: Callable[[CaseInstance], Encoded] | None = None
+
+    def length(self, case: CaseInstance) -> int:
+        """Tokens of a prompt in the ids really sent; of its parts where they are not revealed."""
+        if self.encode is not None:
+            return len(self.encode(case).ids)
+        return sum(self.count(part.text) for part in case.parts)
 
 
 class Design(Strict):

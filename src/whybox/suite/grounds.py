@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from whybox.errors import UsageError
 from whybox.probes.design import Design, Ground
+from whybox.probes.encoding import encoder_of
 from whybox.suite.behaviour import Behaviour
 from whybox.suite.data import load_items
 from whybox.targets.local import LocalTarget
@@ -37,7 +38,14 @@ def grounds_of(suite: Behaviour, targets: Mapping[str, Target], folder: Path) ->
     sampling = Sampling(suite.file.run.temperature, suite.file.run.top_p)
     return {
         name: Ground(
-            name, target.abilities, suite.file.seed, sampling, *_counting(target), data, _others(name, targets)
+            name,
+            target.abilities,
+            suite.file.seed,
+            sampling,
+            *_counting(target),
+            data,
+            _others(name, targets),
+            encoder_of(target),
         )
         for name, target in targets.items()
     }

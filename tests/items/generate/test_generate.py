@@ -222,4 +222,6 @@ def test_too_much_is_refused() -> None:
     with pytest.raises(UsageError, match="at most 300 common items, found 301"):
         generate("common", "en", 301, 1, count_tokens)
     with pytest.raises(UsageError, match="expected 1 to 8 documents, found 9"):
-        generate("fact", "en", 1, 1, count_tokens, size=9)
+        generate("choice", "en", 1, 1, count_tokens, size=9)
+    with pytest.raises(UsageError, match="expected 1 to 24 documents, found 25"):
+        generate("fact", "en", 1, 1, count_tokens, size=25)

@@ -7,7 +7,7 @@ from whybox.errors import UsageError
 from whybox.items.generate.claims import claim_item, pair_index
 from whybox.items.generate.common import common_facts, common_item
 from whybox.items.generate.item import CountTokens, Draw, Item, ItemKind
-from whybox.items.generate.kinds import boundary_item, choice_item, fact_item, keyvalue_item, rule_item
+from whybox.items.generate.kinds import LABELS, boundary_item, choice_item, fact_item, keyvalue_item, rule_item
 from whybox.items.generate.vocabulary import Language
 from whybox.items.seeds import item_generator
 
@@ -20,7 +20,7 @@ KINDS: dict[ItemKind, Callable[[Draw], Item]] = {
     "boundary": boundary_item,
     "common": common_item,
 }
-MOST_FACTS = 8
+MOST_FACTS = 24
 
 
 def generate(
@@ -29,10 +29,11 @@ def generate(
     """`count` items of `size` documents each, the same for the same seed whatever else is generated.
 
     count_tokens: tokens of a text, so that the documents of one item are equally long. UsageError when more than 300
-    `common` items, or more than 8 documents, are asked for.
+    `common` items, or more than 24 documents (8 where each is an option), are asked for.
     """
-    if not 1 <= size <= MOST_FACTS:
-        raise UsageError(f"size: expected 1 to {MOST_FACTS} documents, found {size}")
+    most = len(LABELS) if kind == "choice" else MOST_FACTS
+    if not 1 <= size <= most:
+        raise UsageError(f"size: expected 1 to {most} documents, found {size}")
     if kind == "common" and count > len(common_facts()):
         raise UsageError(f"count: expected at most {len(common_facts())} common items, found {count}")
     order = item_generator(seed, kind, f"{language}/order").permutation(len(common_facts()))

@@ -43,14 +43,14 @@ class AaRow(Part):
 
 
 class EstimateRow(Part):
-    """A statistic beside all that it must stand beside. estimate, interval, floor, null_95: shares, nats or turns."""
+    """A statistic beside all that it must stand beside. estimate, interval, floor, null_95: in the unit."""
 
     statistic: str
     estimate: float | None
     estimate_reason: str | None = None
     interval: Interval | None
     interval_reason: str | None = None
-    unit: Literal["share", "nats", "turns"]
+    unit: Literal["share", "nats", "turns", "tokens", "number"]
     n: int
     floor: float | None
     floor_reason: str | None = None
@@ -80,6 +80,15 @@ class CurveRow(Part):
     points: tuple[CurvePoint, ...]
 
 
+class GridRow(Part):
+    """Counts of two names each: right source × credited source, right place × cited place."""
+
+    name: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    counts: tuple[tuple[int, ...], ...]
+
+
 class ArmAnswer(Part):
     """What came back in one arm."""
 
@@ -88,17 +97,22 @@ class ArmAnswer(Part):
 
 
 class DecidingRow(Part):
-    """An item that decided the finding. prompt: as it was asked in the first arm. right: the expected answer."""
+    """An item that decided the finding. prompt: of the case that goes on to `why`. right: the expected answer.
+
+    seen: what else is known of it, such as the token at which two texts part.
+    """
 
     item: str
     prompt: str
     right: str
     answers: tuple[ArmAnswer, ...]
+    seen: dict[str, str] = Field(default_factory=dict)
 
 
 class ProbeRow(Part):
     """One probe on one target. verdict: the worst of its gates. estimate to p_adjusted: of its first statistic.
 
+    words: what is said in a word, such as the shape of a curve.
     calls, errors: of this probe. seconds: of its calls, added up. needs_n: about how many more items would settle it.
     """
 
@@ -129,6 +143,8 @@ class ProbeRow(Part):
     curves: tuple[CurveRow, ...] = ()
     deciding: tuple[DecidingRow, ...] = ()
     notes: tuple[str, ...] = ()
+    words: dict[str, str] = Field(default_factory=dict)
+    grids: tuple[GridRow, ...] = ()
 
 
 class GateRow(Part):
