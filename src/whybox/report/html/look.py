@@ -64,7 +64,7 @@ def look_page(document: LookDocument, payload: LookPayload, lang: Lang) -> str:
         rare=rare[:MOST_FINDINGS],
         common=[diagnosis for diagnosis in document.diagnoses if diagnosis.common][:MOST_FINDINGS],
         where=lambda where: where_text(where, lang),
-        told=lambda found: [evidence(*each, lang) for each in found.evidence.items()],
+        told=lambda found: [evidence(name, value, lang) for name, value in found.evidence.items()],
         runs=runs,
         unseen_tokens=unseen,
         evidence=document.evidence,
