@@ -50,7 +50,8 @@ def test_lower_precision_points_the_same_way(precision: str) -> None:
     model = real("smollm2", "torch")
     trace, read = model.run(TEXT), log_prob_of((model.tokenizer.encode(" Paris")[0],), start=5)
     exact = model.gradient(trace, read, [("resid_post", 15)])["resid_post", 15]
-    rounded = model.variant(precision=precision).gradient(trace, read, [("resid_post", 15)])["resid_post", 15]
+    other = model.variant(precision=precision)
+    rounded = other.gradient(other.run(TEXT), read, [("resid_post", 15)])["resid_post", 15]
     cosine = (exact * rounded).sum() / np.sqrt(np.square(exact).sum() * np.square(rounded).sum())
     assert 0.9 < cosine < 0.99999
 
@@ -63,7 +64,7 @@ def test_what_gives_no_gradient_says_what_does() -> None:
 
 GROWTH = """
 import json, sys
-from whybox.engine import memory
+from whybox.engine import memory, needs
 from whybox.engine.read import logit_difference
 from whybox.model import open_model
 path, tokens, sites, tail = json.loads(sys.argv[1])
@@ -77,7 +78,7 @@ before = status("VmRSS")
 open("/proc/self/clear_refs", "w").write("5")
 model.gradient(base, read, sites)
 scores = 2 if "pattern" in sites else 0
-wanted = memory.need_of_gradient(model.spec, memory.Run(tokens, see=tuple(sites), tail=tail, scores=scores))
+wanted = needs.need_of_gradient(model.spec, memory.Run(tokens, see=tuple(sites), tail=tail, scores=scores))
 print(json.dumps([status("VmHWM") - before, wanted.total]))
 """
 

@@ -47,7 +47,7 @@ def test_a_suite_is_written_planned_run_and_reported(here: Path) -> None:
     }  # fmt: skip
     code, out, _ = typed("run", "--json", "--quiet")
     assert code == 0
-    assert RunDocument.model_validate_json(out).calls.chosen == json.loads(out)["calls"]["chosen"] == 24
+    assert RunDocument.model_validate_json(out).calls.chosen == json.loads(out)["calls"]["chosen"] == 81
     code, shown, _ = typed("report", "--lang", "en")
     assert (code, "changed 0.0 points" in shown) == (0, True)
     assert typed("report", "-o", "again.xml")[0] == 0
@@ -62,7 +62,7 @@ def test_gates_decide_the_exit_code_and_faults_have_theirs(here: Path) -> None:
     assert "✗" in out
     code, _, err = typed("run", "nothing.yaml")
     assert (code, "found no file" in err) == (2, True)
-    code, _, err = typed("run", "--quiet", "--filter", "memory")
+    code, _, err = typed("run", "--quiet", "--filter", "nothing")
     assert (code, "no call fits" in err) == (2, True)
     suite.write_text(suite.read_text().replace("seed: 0 ", "seed: 4 "))
     code, _, err = typed("run", "--quiet", "--seed", "0", "--filter", "order")

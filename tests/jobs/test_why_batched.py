@@ -18,7 +18,7 @@ ROWS: dict[str, tuple[Callable[..., Planted], Decoys]] = {
     "not_looking": (context_rows.not_looking, NONE),
     "missing_fact": (knowledge_rows.missing_fact, NONE),
 }
-OF_THE_RUN = {"took_s", "engine", "precision", "kernel", "machine", "device", "runs"}
+OF_THE_RUN = {"took_s", "engine", "precision", "kernel", "machine", "device", "runs", "made", "texts"}
 
 
 def explained(planted: Planted, engine: str) -> WhyDocument:

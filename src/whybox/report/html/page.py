@@ -64,11 +64,15 @@ class Table:
 
 
 def fitted(tables: list[Table], most_nodes: int) -> list[Table]:
-    """The tables, each shortened by the same factor where together they would need too many elements."""
-    total = sum(table.nodes for table in tables)
-    if total <= most_nodes:
-        return tables
-    return [replace(table, most=max(2, len(table.shown) * most_nodes // total)) for table in tables]
+    """The tables, the longest shortened where together they would need too many elements; short ones stay whole."""
+    longest = max((len(table.shown) for table in tables), default=0)
+    fits = (most for most in range(longest, 2, -1) if sum(_cut(table, most).nodes for table in tables) <= most_nodes)
+    most = next(fits, 2)
+    return [_cut(table, most) for table in tables]
+
+
+def _cut(table: Table, most: int) -> Table:
+    return replace(table, most=min(table.most, most))
 
 
 def page(
