@@ -83,7 +83,7 @@ from tests.engine.random_models import IDS
 from whybox.engine.choice import Way, require_possible
 from whybox.engine.counterfactual import sweep
 from whybox.engine.edit import add, scale, set_to, zero
-from whybox.engine.fast.engine import device
+from whybox.engine.fast.device import device
 from whybox.engine.trace import Change
 from whybox.errors import WhyboxError
 engine = fast(KINDS["plain"])

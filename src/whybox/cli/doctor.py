@@ -1,5 +1,6 @@
 """`whybox doctor TARGET`: what a target can really do, before any number is taken from it."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -28,17 +29,24 @@ Strict = Annotated[bool, typer.Option("--strict", help="End with 4 where somethi
 FAULTS, UNDETERMINED = 1, 4
 
 
+@dataclass(frozen=True)
+class Pace:
+    """How an endpoint is asked."""
+
+    timeout: Timeout = 60.0
+    max_retries: Retries = 3
+    concurrency: Concurrency = 8
+
+
 @with_shared
 def doctor(
     what: What = None,
     context: Context = 4096,
     items: Items = 12,
     times: Times = 5,
-    timeout: Timeout = 60.0,
-    max_retries: Retries = 3,
-    concurrency: Concurrency = 8,
     strict: Strict = False,
     *,
+    pace: Pace,
     shared: Shared,
 ) -> None:
     """Find out what a target can really do: seeds, log-probabilities, context, template, equal calls."""
@@ -53,7 +61,7 @@ def doctor(
 
     form = Form(render_doctor)
     form.check(shared.out)
-    target = _target(what or shared.model, shared, (timeout, max_retries, concurrency))
+    target = _target(what or shared.model, shared, pace)
     options = DoctorOptions(shared.seed, context, Repeats(items, times), lang=shared.language)
     with Calls(shared.language, shared.quiet) as calls:
         document = examine(target, options, lambda plan: calls.announce(plan.calls), calls.tell)
@@ -64,17 +72,16 @@ def doctor(
         raise typer.Exit(UNDETERMINED)
 
 
-def _target(name: str, shared: Shared, pace: tuple[float, int, int]) -> "Target":
-    """The target of a name; pace: timeout, retries and concurrency of an endpoint."""
+def _target(name: str, shared: Shared, pace: Pace) -> "Target":
+    """The target of a name; pace: of an endpoint."""
     from dataclasses import replace
 
     from whybox.cli.opening import model_of
     from whybox.targets.naming import OPENAI, endpoint_of, target_of
     from whybox.targets.openai import OpenAITarget
 
-    timeout, retries, concurrency = pace
     if name.startswith(OPENAI):
         end = endpoint_of(name)
-        patience = replace(end.patience, max_retries=retries)
-        return OpenAITarget(replace(end, timeout=timeout, patience=patience, concurrency=concurrency))
+        patience = replace(end.patience, max_retries=pace.max_retries)
+        return OpenAITarget(replace(end, timeout=pace.timeout, patience=patience, concurrency=pace.concurrency))
     return target_of(name, lambda alias: model_of(replace(shared, model=alias)), shared.seed)

@@ -1,5 +1,6 @@
 """`whybox run [SUITE.yaml]`: behaviour tests on local weights or an endpoint; goes on where it was."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -23,18 +24,25 @@ Strict = Annotated[bool, typer.Option("--strict", help="End with 4 where a gate 
 FOLDER = Path("whybox-run")
 
 
+@dataclass(frozen=True)
+class Chosen:
+    """Which calls of the suite are made."""
+
+    limit: Limit = None
+    filter: Filter = None
+    repeat: Repeat = None
+    retry_errors: RetryErrors = False
+
+
 @with_shared
 def run(
     suite: SuiteFile = Path("whybox.yaml"),
     dry_run: DryRun = False,
-    limit: Limit = None,
-    filter: Filter = None,
-    repeat: Repeat = None,
-    retry_errors: RetryErrors = False,
     jobs: Width = None,
     no_cache: NoCache = False,
     strict: Strict = False,
     *,
+    chosen: Chosen,
     shared: Shared,
 ) -> None:
     """Run a suite of behaviour tests; what was done before is kept, and not asked again."""
@@ -45,10 +53,10 @@ def run(
     from whybox.library.folders import own_answers
     from whybox.suite.whole import Choice
 
-    choice = Choice(filter, limit, retry_errors, None if no_cache else own_answers())
+    choice = Choice(chosen.filter, chosen.limit, chosen.retry_errors, None if no_cache else own_answers())
     seed = shared.seed if "seed" in shared.typed else None
     model = shared.model if "model" in shared.typed else None
-    options = RunOptions(choice, seed, repeat, model, strict, shared.language)
+    options = RunOptions(choice, seed, chosen.repeat, model, strict, shared.language)
     prepared, folder = prepared_suite(suite, options, shared, jobs), shared.out or FOLDER
     if dry_run:
         say_plan(prepared, shared, folder)

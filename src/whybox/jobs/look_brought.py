@@ -7,7 +7,7 @@ import numpy as np
 
 from whybox.jobs.look_diagnoses import not_said, said
 from whybox.jobs.look_payload import MOST_BYTES, packed
-from whybox.jobs.look_views import clearest, counted, judged_mean, letters, maps, over_heads, short
+from whybox.jobs.look_views import clearest, counted, maps, shared_fields, short
 from whybox.jobs.provenance import versions
 from whybox.measure import thresholds
 from whybox.measure.brought import QUERIES, Brought
@@ -109,24 +109,14 @@ def _owners(brought: Brought) -> list[int]:
 
 
 def _segments(brought: Brought, budget: Budget) -> Iterator[d.LookSegment]:
-    shares = budget.mean()
-    for number, (segment, letter) in enumerate(zip(brought.segments, letters(brought.segments), strict=True)):
-        mean = [judged_mean(rows, rows.shares[..., number]) for rows in brought.attention]
+    for segment, shared in shared_fields(brought.segments, budget, brought.attention):
         lift = budget.mean_lift(segment.name) if brought.named else None
+        layers = len(brought.attention)
         yield d.LookSegment(
-            name=segment.name,
-            kind=segment.kind.value,
-            role=segment.role,
-            letter=letter,
-            start=segment.start,
-            end=segment.end,
-            share=shares[segment.name],
-            share_by_layer=tuple(budget.by_layer(segment.name)),
-            mean_share=over_heads(mean),
-            mean_share_by_layer=tuple(float(layer.mean()) for layer in mean),
+            **shared,
             lift=lift,
             lift_reason=None if lift is not None else _no_lift(brought),
-            lift_by_layer=tuple(budget.lift_by_layer(segment.name) if brought.named else [None] * len(mean)),
+            lift_by_layer=tuple(budget.lift_by_layer(segment.name) if brought.named else [None] * layers),
             value_share=None,
             value_share_reason=NO_MODEL,
         )

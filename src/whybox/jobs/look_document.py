@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whybox.jobs.look_views import counted, judged_mean, letters, maps, over_heads, short
+from whybox.jobs.look_views import counted, judged_mean, maps, over_heads, shared_fields, short
 from whybox.jobs.next import candidates
 from whybox.jobs.provenance import model_info, versions
 from whybox.jobs.tokens import shown_tokens
@@ -92,22 +92,11 @@ def _tokens(prompt: Prompt) -> Iterator[d.PromptToken]:
 
 
 def _segments(looked: Looked, budget: Budget, by_value: Budget) -> Iterator[d.LookSegment]:
-    shares, values = budget.mean(), by_value.mean()
-    marks = letters(looked.prompt.segments)
-    for number, (segment, letter) in enumerate(zip(looked.prompt.segments, marks, strict=True)):
-        mean = [judged_mean(rows, rows.shares[..., number]) for rows in looked.attention]
+    values = by_value.mean()
+    for segment, shared in shared_fields(looked.prompt.segments, budget, looked.attention):
         lift = budget.mean_lift(segment.name)
         yield d.LookSegment(
-            name=segment.name,
-            kind=segment.kind.value,
-            role=segment.role,
-            letter=letter,
-            start=segment.start,
-            end=segment.end,
-            share=shares[segment.name],
-            share_by_layer=tuple(budget.by_layer(segment.name)),
-            mean_share=over_heads(mean),
-            mean_share_by_layer=tuple(float(layer.mean()) for layer in mean),
+            **shared,
             lift=lift,
             lift_reason=None if lift is not None else _no_lift(segment),
             lift_by_layer=tuple(budget.lift_by_layer(segment.name)),

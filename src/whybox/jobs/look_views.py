@@ -3,11 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from string import ascii_uppercase
-from typing import SupportsFloat
+from typing import Any, SupportsFloat
 
 import numpy as np
 from jaxtyping import Float
 
+from whybox.measure.budget import Budget
 from whybox.measure.classes import CLASSES
 from whybox.report import document as d
 from whybox.statistics.head_table import HeadTable
@@ -107,6 +108,30 @@ def letters(segments: Sequence[Segment]) -> Iterator[str]:
                 yield next(free)
             case _:
                 yield next(free) if segment.name.startswith("not typed") else "T"
+
+
+def shared_fields(
+    segments: Sequence[Segment], budget: Budget, attention: Sequence[AttentionRows]
+) -> Iterator[tuple[Segment, dict[str, Any]]]:
+    """Each segment, and of its row in the document what needs no model: name, place, shares."""
+    shares = budget.mean()
+    for number, (segment, letter) in enumerate(zip(segments, letters(segments), strict=True)):
+        mean = [judged_mean(rows, rows.shares[..., number]) for rows in attention]
+        yield (
+            segment,
+            {
+                "name": segment.name,
+                "kind": segment.kind.value,
+                "role": segment.role,
+                "letter": letter,
+                "start": segment.start,
+                "end": segment.end,
+                "share": shares[segment.name],
+                "share_by_layer": tuple(budget.by_layer(segment.name)),
+                "mean_share": over_heads(mean),
+                "mean_share_by_layer": tuple(float(layer.mean()) for layer in mean),
+            },
+        )
 
 
 def judged_mean(rows: AttentionRows, values: Float[np.ndarray, "h q"]) -> Float[np.ndarray, "h"]:

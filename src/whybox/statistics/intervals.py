@@ -83,13 +83,16 @@ def mean_interval(values: Sequence[float]) -> Interval | None:
     error = standard_error(values)
     if isinstance(error, Unknown):
         return None
-    low, high = stats.t.interval(0.95, data.size - 1, loc=data.mean(), scale=error)
-    return float(low), float(high)
+    return _about(float(data.mean()), error, data.size)
 
 
 def t_interval(mean: float, sd: float, n: int) -> Interval | None:
     """95 % t interval of a mean whose spread is known; None for fewer than two values, or for values all alike."""
     if n < 2 or sd == 0:
         return None
-    low, high = stats.t.interval(0.95, n - 1, loc=mean, scale=sd / n**0.5)
+    return _about(mean, sd / n**0.5, n)
+
+
+def _about(mean: float, error: float, n: int) -> Interval:
+    low, high = stats.t.interval(0.95, n - 1, loc=mean, scale=error)
     return float(low), float(high)
