@@ -87,6 +87,23 @@ def test_what_gradients_cannot_see_is_flagged() -> None:
     assert any("saturated softmax" in one.flags for one in lookups)
 
 
+def test_what_one_gradient_cannot_see_is_integrated_and_its_largest_part_measured() -> None:
+    heads, full, document = full_of("redundant_or")
+    assert full.gradients is not None
+    along = {one.place: one for one in full.gradients.along}
+    layer = heads["copier 0"].removeprefix("head ").split(".")[0]
+    copiers = along[f"head_out {layer}"]
+    assert abs(copiers.estimate) < 0.1 * abs(copiers.joint)
+    assert copiers.joint == near(-20)
+    assert copiers.shared == pytest.approx(copiers.joint, rel=0.05)
+    assert copiers.largest in {heads[f"copier {i}"] for i in range(3)}
+    assert copiers.effect.value == near(0), "a spare alone does nothing, whatever its share"
+    told = " ".join(findings.along_sentences(full.gradients, document, "en"))
+    assert f"One gradient does not see head_out {layer}" in told
+    listed = [run for run in document.runs if run.what == f"gradient of LD along head_out {layer}"]
+    assert len(listed) >= copiers.midpoints
+
+
 def test_spares_of_an_or_are_found_as_a_set() -> None:
     heads, full, _ = full_of("redundant_or")
     copiers = {heads[f"copier {i}"] for i in range(3)}

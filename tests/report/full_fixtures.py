@@ -172,6 +172,20 @@ def full() -> dict[str, Any]:
                     "low_confidence": False,
                 },
             ],
+            "along": [
+                {
+                    "place": "head_out 9",
+                    "estimate": -0.02,
+                    "joint": -3.1,
+                    "shared": -2.6,
+                    "missed": 0.16,
+                    "midpoints": 64,
+                    "largest": "head 9.3",
+                    "share": -1.9,
+                    "effect": effect(-1.2, p=None),
+                    "flags": ["completeness error above 10 %"],
+                },
+            ],
         },
         "segments": [
             {

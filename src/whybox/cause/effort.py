@@ -45,7 +45,7 @@ def full_stages(study: Study) -> list[Stage]:
         Stage("pairs", Work(PARTS + pairs + SHOWN * (1 + NULL)), act.paired),
         Stage("minimal sets", Work(3 * (SET_RUNS + 1) + 2 * heads, 3), act.sets),
         Stage("segments in every way", Work(_knockouts(study)), act.segments),
-        Stage("gradients", Work(3 + 4 * layers + 2 * TOP), act.mapped),
+        Stage("gradients", Work(3 + 8 * layers + 2 * TOP + f.SITES * f.ALONG), act.mapped),
     ]
 
 

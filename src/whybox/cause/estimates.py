@@ -147,15 +147,20 @@ def _is_saturated(row: np.ndarray) -> bool:
 
 def _blind(ground: Ground, replacement: Replacement, values: dict[Component, float]) -> Iterator[Component]:
     """Components of one site and layer whose estimates, summed, see less than a tenth of their joint replacement."""
+    for group, effect in joint_effects(ground, replacement, tuple(values)).items():
+        seen = abs(sum(values[one] for one in group))
+        if abs(effect) > STEPS * ground.floor and seen < FLAT * abs(effect):
+            yield from group
+
+
+def joint_effects(ground: Ground, replacement: Replacement, components: Sequence[Component]) -> dict[Group, float]:
+    """What replacing all components of one site and layer at once does."""
     together: dict[tuple[tuple[str, int | None], ...], list[Component]] = {}
-    for one in values:
+    for one in components:
         together.setdefault(tuple((s.site, s.layer) for s in selections(one)), []).append(one)
     groups: list[Group] = [tuple(members) for members in together.values()]
-    joint = ground.moved([Change(replacement(group)) for group in groups])
-    for group, moved in zip(groups, joint, strict=True):
-        seen = abs(sum(values[one] for one in group))
-        if abs(moved.effect) > STEPS * ground.floor and seen < FLAT * abs(moved.effect):
-            yield from group
+    moved = ground.moved([Change(replacement(group)) for group in groups])
+    return {group: one.effect for group, one in zip(groups, moved, strict=True)}
 
 
 def _opposite(

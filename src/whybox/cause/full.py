@@ -1,6 +1,6 @@
 """What full effort adds to a study: experiments on parts, sets, the context, and gradients as a map."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -12,10 +12,13 @@ from whybox.cause.candidates import Candidates
 from whybox.cause.components import Component, all_heads, all_keys, all_mlps, all_queries
 from whybox.cause.context import Attributed
 from whybox.cause.effects import Unknown
-from whybox.cause.estimates import Estimate, estimates
+from whybox.cause.estimates import BLIND, Estimate, estimates, joint_effects
+from whybox.cause.experiment import measure
 from whybox.cause.flipping import EdgeAction, Flipping
 from whybox.cause.ground import Ground
+from whybox.cause.integrated import Integrated, integrated_gradients
 from whybox.cause.knockout import SegmentKnockout
+from whybox.cause.measured import Measured
 from whybox.cause.pairs import Pairs
 from whybox.cause.repair import LITTLE, NO_EFFECT, Repair, Repairs
 from whybox.cause.replacement import Replacement
@@ -26,6 +29,9 @@ LONGEST = 512  # tokens up to which parts are changed at all positions
 TOP = 20  # parts that are ablated in three ways
 HEADS = 10  # heads whose repair is measured
 SEGMENTS = 6  # segments that are knocked out in every way
+SITES = 2  # sites along which gradients are integrated, of those that one gradient does not see
+MIDPOINTS = 64  # at most, for each of them
+ALONG = 2 * MIDPOINTS + 3  # runs of one such site: gradients, values, the joint effect, that of its largest part
 Turning = Literal["removal"] | EdgeAction
 NOT_RUN = Unknown("run with --effort full")
 
@@ -58,15 +64,34 @@ class FoundSet:
 
 
 @dataclass(frozen=True)
+class Along:
+    """A site that one gradient does not see. estimate: what it summed to there; shared: the same effect along the way.
+
+    largest: the component with the largest share, and what replacing it alone does, measured.
+    """
+
+    estimate: float
+    shared: Integrated
+    largest: Component
+    effect: Measured
+
+
+@dataclass(frozen=True)
 class Gradients:
-    """A map by one gradient, and what intervening on its top and on random others found."""
+    """A map by one gradient, and what intervening on its top and on random others found. along: where it is blind."""
 
     estimates: tuple[Estimate, ...]
     verified: Verified
+    along: tuple[Along, ...]
 
     @property
     def flagged(self) -> int:
         return sum(one.low_confidence for one in self.estimates)
+
+    @property
+    def taken(self) -> int:
+        """How many gradients were taken along the way."""
+        return sum(one.shared.gradients for one in self.along)
 
 
 @dataclass(frozen=True)
@@ -100,7 +125,21 @@ def gradients(ground: Ground, replacement: Replacement, generator: np.random.Gen
     spec = ground.spec
     parts: list[Component] = [*all_heads(spec), *all_mlps(spec), *all_queries(spec), *all_keys(spec)]
     found = estimates(ground, replacement, parts)
-    return Gradients(tuple(found), verify(ground, replacement, found, generator, draws=0))
+    verified = verify(ground, replacement, found, generator, draws=0)
+    return Gradients(tuple(found), verified, tuple(_blind_sites(ground, replacement, found, generator)))
+
+
+def _blind_sites(
+    ground: Ground, replacement: Replacement, found: Sequence[Estimate], generator: np.random.Generator
+) -> Iterator[Along]:
+    """The sites with the largest effects of those that the gradient does not see, shared out along the way."""
+    values = {one.component: one.value for one in found if BLIND in one.flags}
+    joint = joint_effects(ground, replacement, tuple(values))
+    for group in sorted(joint, key=lambda group: -abs(joint[group]))[:SITES]:
+        shared = integrated_gradients(ground, replacement, group, MIDPOINTS)
+        largest = max(group, key=lambda one: abs(shared.shares[one]))
+        (effect,) = measure(ground, replacement, [(largest,)], generator, draws=0)
+        yield Along(sum(values[one] for one in group), shared, largest, effect)
 
 
 def repair_flags(one: Repair, known: Candidates | None, everywhere: bool) -> tuple[str, ...]:

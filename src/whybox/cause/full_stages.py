@@ -132,6 +132,9 @@ def mapped(study: Study) -> None:
     full.gradients = attempted(lambda: f.gradients(ground, Zeroed(), _generator(study)))
     if isinstance(full.gradients, f.Gradients):
         study.bench.enter(ground.trace.ids, "gradient of LD at every head, MLP, query and key", kind="gradient")
+        for one in full.gradients.along:
+            for _ in range(one.shared.gradients):
+                study.bench.enter(ground.trace.ids, f"gradient of LD along {one.shared.place}", kind="gradient")
 
 
 def ground_of(study: Study) -> Ground:

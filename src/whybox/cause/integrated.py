@@ -30,12 +30,15 @@ LOW = "completeness error above 10 %"
 class Integrated:
     """shares: of each component, in the unit of the read. joint: what replacing all of them does, measured.
 
-    error: |Σ shares − joint| / |joint|; None where the joint effect is within the floor. midpoints: gradients taken.
+    error: |Σ shares − joint| / |joint|; None where the joint effect is within the floor. place: the site. midpoints:
+    those that the shares were made with; gradients: all that were taken until they were enough.
     """
 
+    place: str
     shares: dict[Component, float]
     joint: float
     midpoints: int
+    gradients: int
     error: float | None
 
     @property
@@ -43,8 +46,13 @@ class Integrated:
         return (LOW,) if self.error is not None and self.error > INCOMPLETE else ()
 
 
-def integrated_gradients(ground: Ground, replacement: Replacement, components: Sequence[Component]) -> Integrated:
-    """The joint effect of components of one site, shared out. UsageError where they lie at several sites or layers."""
+def integrated_gradients(
+    ground: Ground, replacement: Replacement, components: Sequence[Component], most: int = MOST
+) -> Integrated:
+    """The joint effect of components of one site, shared out, with at most `most` midpoints.
+
+    UsageError where the components lie at several sites or layers.
+    """
     trace = ground.seen(wishes(tuple(components)))
     parts = {one: list(steps(trace, replacement((one,)))) for one in components}
     places = {(step.site, step.layer) for found in parts.values() for step in found}
@@ -56,14 +64,15 @@ def integrated_gradients(ground: Ground, replacement: Replacement, components: S
     ((site, layer),) = places
     way = _Way(ground, site, layer, parts)
     joint = ground.moved([Change(replacement(tuple(components)))])[0].effect
-    count = FEWEST
+    count = taken = FEWEST
     while True:
         shares = way.shares(count)
         missed = abs(sum(shares.values()) - joint)
-        if missed <= max(COMPLETE * abs(joint), STEPS * ground.floor) or count == MOST:
+        if missed <= max(COMPLETE * abs(joint), STEPS * ground.floor) or 2 * count > most:
             error = missed / abs(joint) if abs(joint) > STEPS * ground.floor else None
-            return Integrated(shares, joint, count, error)
+            return Integrated(_shown((site, layer)), shares, joint, count, taken, error)
         count *= 2
+        taken += count
 
 
 @dataclass(frozen=True, eq=False)

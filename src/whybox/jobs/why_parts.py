@@ -6,7 +6,7 @@ from whybox.cause.ablation import Ablated
 from whybox.cause.components import Component, Group, Head, Mlp, named
 from whybox.cause.context import Attributed
 from whybox.cause.effects import Unknown
-from whybox.cause.full import Context, FoundSet, Full, Gradients, repair_flags
+from whybox.cause.full import Along, Context, FoundSet, Full, Gradients, repair_flags
 from whybox.cause.knockout import SegmentKnockout
 from whybox.cause.measured import Measured
 from whybox.cause.null import Null
@@ -241,6 +241,24 @@ def _gradients(found: Gradients) -> d.GradientMap:
         clear=verified.signs.n,
         worst=str(verified.worst.estimate.component),
         rows=tuple(rows),
+        along=tuple(map(_along, found.along)),
+    )
+
+
+def _along(one: Along) -> d.AlongRow:
+    shared = one.shared
+    return d.AlongRow(
+        place=shared.place,
+        estimate=one.estimate,
+        joint=shared.joint,
+        shared=sum(shared.shares.values()),
+        missed=shared.error,
+        missed_reason=None if shared.error is not None else "the joint effect is within the noise floor",
+        midpoints=shared.midpoints,
+        largest=str(one.largest),
+        share=shared.shares[one.largest],
+        effect=effect_of(one.effect),
+        flags=shared.flags,
     )
 
 

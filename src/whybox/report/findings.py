@@ -224,6 +224,22 @@ def gradient_finding(found: GradientMap, lang: Lang) -> str:
     return say("gradients.finding", lang, rank=number(found.rank), signs=found.signs, clear=found.clear)
 
 
+def along_sentences(found: GradientMap, document: WhyDocument, lang: Lang) -> Iterator[str]:
+    """What integrated gradients say of the sites that one gradient does not see."""
+    for row in found.along:
+        told = {
+            "place": row.place,
+            "n": row.midpoints,
+            "estimate": number(row.estimate, signed=True),
+            "joint": with_unit(row.joint, document.metric, lang),
+            "shared": number(row.shared, signed=True),
+            "part": row.largest,
+            "share": number(row.share, signed=True),
+            "effect": effect(row.effect.value, document.metric.noise, lang),
+        }
+        yield " ".join(filter(None, (say("gradients.along", lang, **told), flags(row.flags, lang))))
+
+
 def gradient_sentence(found: GradientMap, document: WhyDocument, lang: Lang) -> str:
     """Low confidence, and where the map hides most."""
     worst = next(row for row in found.rows if row.name == found.worst)

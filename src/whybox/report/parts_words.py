@@ -167,6 +167,12 @@ PART_WORDS: dict[str, tuple[str, str]] = {
         "Low confidence: {k} of {n} estimates. Worst miss: {part}, estimated {estimate}, measured {effect}.",
         "低置信度：{n} 个估计中有 {k} 个。偏差最大：{part}，估计 {estimate}，实测 {effect}。",
     ),
+    "gradients.along": (
+        "One gradient does not see {place}: it adds up to {estimate} there, replacing all of it does {joint}. Integrated "
+        "over {n} midpoints it is {shared}; {part} has the largest share, {share}, and alone does {effect}, measured.",
+        "一次梯度看不到 {place}：其估计之和为 {estimate}，而替换整个位点为 {joint}。沿 {n} 个中点积分得 {shared}；"
+        "份额最大的是 {part}（{share}），单独干预实测 {effect}。",
+    ),
     # share against effect
     "shares.title": (
         "Share on the evidence against effect: ρ {signed} signed, {absolute} by size",
@@ -210,6 +216,10 @@ PART_WORDS: dict[str, tuple[str, str]] = {
     "column.source": ("part", "部分"),
     "column.estimate": ("estimate", "估计"),
     "column.measured": ("measured", "实测"),
+    "column.integrated": ("integrated", "积分"),
+    "column.midpoints": ("midpoints", "中点数"),
+    "column.largest": ("largest share", "最大份额"),
+    "column.its_share": ("its share", "其份额"),
     "column.chosen": ("chosen", "选取"),
     "column.between": ("by way of others", "经由其他"),
     "column.muted": ("muted", "静音"),
@@ -277,6 +287,7 @@ PART_WORDS: dict[str, tuple[str, str]] = {
         "first token, first MLP or a whole residual stream",
         "首个 token、首层 MLP 或整条残差流",
     ),
+    "flag.completeness error above 10 %": ("completeness error above 10 %", "完整性误差超过 10 %"),
     "flag.largest": ("largest", "最大"),
     "flag.random": ("random", "随机"),
     "verdict.mean": (

@@ -38,6 +38,7 @@ from whybox.report.document.look import (
 from whybox.report.document.next import Candidate, Generated, NextDocument, Stage
 from whybox.report.document.parts import (
     AblationRow,
+    AlongRow,
     Chosen,
     ContextView,
     DropRow,
@@ -105,6 +106,7 @@ __all__ = [
     "DOCUMENTS",
     "AaRow",
     "AblationRow",
+    "AlongRow",
     "Agreement",
     "Answer",
     "AnswerSide",

@@ -175,6 +175,26 @@ class GradientRow(Part):
     flags: tuple[str, ...] = ()
 
 
+class AlongRow(Part):
+    """A site that one gradient does not see: estimate is what it sums to, joint what replacing all of the site does.
+
+    shared: the sum of integrated gradients, which miss joint by the fraction `missed`. largest: the component with the
+    largest share, and its own effect, measured.
+    """
+
+    place: str
+    estimate: float
+    joint: float
+    shared: float
+    missed: float | None = Field(ge=0)
+    missed_reason: str | None = None
+    midpoints: int = Field(gt=0)
+    largest: str
+    share: float
+    effect: Effect
+    flags: tuple[str, ...] = ()
+
+
 class GradientMap(Part):
     """Estimates by one gradient, verified. rank: Spearman of estimates and effects over the rows.
 
@@ -192,6 +212,7 @@ class GradientMap(Part):
     clear: int = Field(ge=0)
     worst: str
     rows: tuple[GradientRow, ...]
+    along: tuple[AlongRow, ...] = ()
 
 
 class KnockoutRow(Part):

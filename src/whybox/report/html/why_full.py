@@ -195,7 +195,7 @@ def _gradients(full: Full, document: WhyDocument, lang: Lang) -> Block:
         title,
         say("gradients.note", lang, k=sum(row.chosen == "largest" for row in found.rows)),
         findings.gradient_finding(found, lang),
-        [findings.gradient_sentence(found, document, lang)],
+        [findings.gradient_sentence(found, document, lang), *findings.along_sentences(found, document, lang)],
         _columns(lang, "name", "chosen", "estimate", "measured", "flags"),
         rows,
     )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from whybox.report import findings
 from whybox.report.document import (
     AblationRow,
+    AlongRow,
     Effect,
     Full,
     GradientRow,
@@ -86,6 +87,10 @@ def _full(full: Full, lang: Lang) -> Iterator[Table]:
     mapped = full.gradients.rows if full.gradients else ()
     checked = _columns(lang, "name", "chosen", "estimate", "measured", *_FLAGS)
     yield Table("gradients", checked, [_estimate(row, lang) for row in mapped], most=FEW)
+    along = full.gradients.along if full.gradients else ()
+    whole = ("name", "estimate", "joint", "integrated", "midpoints")
+    shared = _columns(lang, *whole, "largest", "its_share", "measured", *_FLAGS)
+    yield Table("along", shared, [_along(row, lang) for row in along], most=FEW)
 
 
 def _ablation(row: AblationRow, lang: Lang) -> list[str]:
@@ -116,6 +121,11 @@ def _segment(row: KnockoutRow) -> list[str]:
 def _estimate(row: GradientRow, lang: Lang) -> list[str]:
     chosen = findings.flag(row.chosen, lang)
     return [row.name, chosen, exact(row.estimate), _value(row.effect), findings.flags(row.flags, lang)]
+
+
+def _along(row: AlongRow, lang: Lang) -> list[str]:
+    whole = [exact(row.estimate), exact(row.joint), exact(row.shared), str(row.midpoints)]
+    return [row.place, *whole, row.largest, exact(row.share), _value(row.effect), findings.flags(row.flags, lang)]
 
 
 def _runs(document: WhyDocument, lang: Lang) -> Table:
