@@ -19,6 +19,7 @@ from markupsafe import Markup, escape
 
 from whybox.report import numbers, visible
 from whybox.report.document import Lang
+from whybox.report.reasons import reason
 from whybox.report.words import say
 from whybox.version import __version__
 
@@ -136,6 +137,7 @@ def _environment(lang: Lang) -> Environment:
         "probability": lambda logprob: numbers.percent(math.exp(logprob)),
         "visible": visible.visible,
         "calm": visible.calm,
+        "reason": lambda text: visible.calm(reason(text, lang)),
     }
     environment.globals["say"] = lambda key, **values: say(key, lang, **values)
     return environment

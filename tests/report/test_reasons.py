@@ -1,0 +1,42 @@
+"""Reasons in the reader's language: every reason that a job can give on a page is known, with its numbers."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import whybox
+from tests.report import fixtures
+from whybox.report.html import why_page
+from whybox.report.reasons import reason
+
+SOURCE = Path(whybox.__file__).parent
+
+
+def given() -> set[str]:
+    """Reasons as they are written in the code of the experiments: `Unknown("…")`, without those that quote an error."""
+    texts: set[str] = set()
+    for folder in ("cause", "jobs"):
+        for file in (SOURCE / folder).glob("*.py"):
+            texts |= set(re.findall(r'Unknown\(\s*f?"([^"]*)"', file.read_text(encoding="utf-8")))
+    return {
+        re.sub(r"\{[^}]*\}", "7", text) for text in texts if "error." not in text and "time is not known" not in text
+    }
+
+
+@pytest.mark.parametrize("text", sorted(given()))
+def test_reasons_of_experiments_are_known_in_chinese(text: str) -> None:
+    assert reason(text, "en") == text
+    chinese = reason(text, "zh")
+    assert chinese != text
+    assert re.findall(r"\d+", chinese) == re.findall(r"\d+", text)
+
+
+def test_an_unknown_reason_is_shown_as_it_is() -> None:
+    assert reason("the moon is full", "zh") == "the moon is full"
+
+
+def test_the_page_shows_them() -> None:
+    document = fixtures.why(full=None, full_reason="run with --effort full")
+    assert "用 --effort full 运行可得" in why_page(document, "zh")
+    assert "run with --effort full" in why_page(document, "en")
