@@ -217,6 +217,11 @@ class Design(Strict):
     data: str | None = None
     max_tokens: Annotated[int, Field(ge=1, le=4096)] = 24
 
+    @property
+    def sets(self) -> tuple[tuple[str, str], ...]:
+        """The sets of `data` that it names, each with the field that does."""
+        return () if self.data is None else (("data", self.data),)
+
     def plan(self, name: str, ground: Ground) -> Plan:
         """All calls on one target. name: of this probe in the suite. UsageError where items do not fit."""
         raise NotImplementedError
