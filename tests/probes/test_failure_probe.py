@@ -8,17 +8,18 @@ from tests.probes.playing import estimate, holds
 from tests.probes.rounds import all_rounds, ground, played_out
 from whybox.items.case import Case
 from whybox.items.generate import LANGUAGES, Item, Language, generate
-from whybox.probes.design import Finding
+from whybox.probes.design import Finding, Record
 from whybox.probes.failure import FailureProbe
-from whybox.probes.failure_reading import CAUSES
+from whybox.probes.failure_reading import CAUSES, cause_of
+from whybox.probes.failure_reading import Case as FailedCase
 from whybox.probes.failure_steps import steps
-from whybox.probes.knowledge_conflict import contradicted, with_doses
 from whybox.statistics.intervals import Rate
 from whybox.statistics.unknown import Unknown
 from whybox.targets.bots import kinds
 from whybox.targets.bots.kinds import Bot
 from whybox.targets.bots.process import BotTarget
 from whybox.targets.bots.reading import Bank
+from whybox.targets.target import Reply
 
 ITEMS = 20
 
@@ -42,13 +43,12 @@ def probe(language: Language = "en", items: int = ITEMS) -> FailureProbe:
         (kinds.MiddleBlind(1.0), "order"),
         (kinds.ClosedBook(0.5), "knowledge · overruled"),
         (kinds.Honest(0.5), "not-determined · beyond-the-model"),
-        (kinds.TieFlipper(0.5), "not-determined · noise"),
     ],
 )
 def test_each_cause_is_named_and_no_other(bot: Bot, named: str, language: Language) -> None:
     found = causes(played_out(probe(language), bot, 1))
     assert set(found) == {named}
-    assert found[named] >= 5
+    assert found[named] >= 4
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -88,9 +88,7 @@ evidence: [doc1]
         )
         for i in range(4)
     ]
-    items = tuple(
-        Item(c.id, "fact", "en", c.filled(), c.filled().scorer(), others=("30 days",)) for c in cases
-    )
+    items = tuple(Item(c.id, "fact", "en", c.filled(), c.filled().scorer(), others=("30 days",)) for c in cases)
     bank = Bank.of(replace(item, instance=replace(item.instance, right="30 days")) for item in items)
     design = FailureProbe(data="mine", items=4)
     made = ground(kinds.Honest(), {"mine": items})
@@ -117,10 +115,50 @@ def test_a_system_text_that_does_not_arrive_is_the_template() -> None:
     assert all("tokens reach the model" in name for name in causes(found))
 
 
-def test_drawn_answers_that_greedy_undoes_are_decoding() -> None:
-    """At temperature 1 it flips, and never when greedy; where retries undo a failure too, that is noise."""
-    found = causes(played_out(probe("en", 60), kinds.IgnoresSeed(0.5), 3, temperature=1.0))
-    assert set(found) <= {"decoding", "not-determined · noise"}
+def test_what_plain_retries_undo_is_noise() -> None:
+    """A fifth of calls is wrong: of those that were, 99 % are right in two of five retries or more."""
+    found = causes(played_out(probe("en", 60), kinds.TieFlipper(0.2), 1))
+    assert set(found) <= {"not-determined · noise", "not-determined · beyond-the-model"}
+    assert found["not-determined · noise"] >= 5
+
+
+def case_after(**right: int) -> FailedCase:
+    """A case of two passages that fails, and after each step so many of five runs are right."""
+    (item,) = generate("fact", "en", 1, 0, len, size=2)
+    plan = FailureProbe(data="mine").plan("failure", ground(kinds.Honest(), {"mine": (item,)}, 1.0))
+    good, bad = Reply(item.instance.right), Reply(item.others[0])
+    runs = {arm.replace("_", ":"): (good,) * n + (bad,) * (5 - n) for arm, n in right.items()}
+    return FailedCase(item, Record(plan.calls[0], bad), {}, {"retry": (bad,) * 5, "sham:1": (bad,) * 5, **runs})
+
+
+@pytest.mark.parametrize(
+    ("right", "code", "detail"),
+    [
+        ({"greedy": 5}, "decoding", ""),
+        ({"greedy": 4, "retry": 2}, "not-determined", "noise"),
+        ({"greedy": 3}, "not-determined", "beyond-the-model"),
+        ({"greedy": 5, "sham_1": 4}, "not-determined", "beyond-the-model"),
+        ({"alone": 4}, "context-use", ""),
+        ({"alone": 5, "order_2-1": 4}, "order", ""),
+        ({"renamed": 5, "closed": 0, "changed": 0}, "knowledge", "overruled"),
+        ({"renamed": 5, "closed": 0, "changed": 2}, "not-determined", "beyond-the-model"),
+        ({"renamed": 5}, "not-determined", "beyond-the-model"),
+        ({"prefix": 5}, "not-determined", "beyond-the-model"),
+    ],
+)
+def test_four_of_five_against_one_and_no_sham(right: dict[str, int], code: str, detail: str) -> None:
+    found = cause_of(case_after(**right))
+    assert (found.code, found.detail) == (code, detail)
+
+
+def test_several_steps_are_all_told() -> None:
+    assert cause_of(case_after(greedy=5, alone=5)).others == ("context-use",)
+
+
+def test_the_forced_prefix_counts_only_where_no_legal_answer_was_written() -> None:
+    case = case_after(prefix=5)
+    formless = replace(case, plain=replace(case.plain, outcome=Reply("Well, that depends.")))
+    assert cause_of(formless).code == "format"
 
 
 def test_lost_calls_explain_nothing_and_count_against_every_gate() -> None:
@@ -155,5 +193,5 @@ def test_nothing_says_where_in_a_model_it_failed() -> None:
     found = played_out(probe("en", 12), kinds.AlwaysFirst())
     text = " ".join([*(name for name in causes(found)), *(value for each in found.deciding for _, value in each.seen)])
     assert not any(word in text.lower() for word in ("attention", "ffn", "head", "layer"))
-    assert found.grids[0].rows == tuple(each.item for each in sorted(found.deciding, key=lambda d: found.grids[0].rows.index(d.item)))
-    assert contradicted(with_doses(generate("common", "en", 1, 0, len)[0])).keys() >= {"near", "far", "absurd"}
+    assert set(found.grids[0].rows) == {each.item for each in found.deciding}
+    assert all(0 <= runs <= 5 for row in found.grids[0].counts for runs in row)

@@ -1,4 +1,4 @@
-"""`knowledge` on bots that hold on to what they know, follow every text, bluff, refuse, or know nothing past a month."""
+"""`knowledge` on bots that keep to what they know, follow every text, bluff, refuse, or know nothing past a month."""
 
 from functools import cache
 from pathlib import Path

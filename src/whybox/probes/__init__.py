@@ -1,5 +1,6 @@
 """Behaviour probes, one file each. To add one: a `Design` with `plan` and `read`, named in this list."""
 
+from whybox.probes.consistency import ConsistencyProbe
 from whybox.probes.design import Design
 from whybox.probes.documents import DocumentsProbe
 from whybox.probes.edit import EditProbe
@@ -17,6 +18,7 @@ PROBES: dict[str, type[Design]] = {
         MemoryProbe,
         EvidenceProbe,
         DocumentsProbe,
+        ConsistencyProbe,
         KnowledgeProbe,
         FailureProbe,
     )

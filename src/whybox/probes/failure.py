@@ -1,9 +1,9 @@
-"""`failure`: which step undoes a wrong answer? Every case that fails is asked again in every way of the table, five times.
+"""`failure`: which step undoes a wrong answer? Every case that fails is asked again in every way there is, five times.
 
-Arms: `plain`; `retry`; `greedy` where answers are drawn; `prefix`, the contract's; `pinned`, the system text in the user's
-message; `alone`, the evidence alone; `order:…`, the evidence at other places; `removed`, `changed`, `closed`: the evidence
-left out, with another value, no passage at all; `renamed`, an invented entity in place of the known one; `fact`, the
-answer stated where nothing does; `sham:1` … `sham:5`, neutral sentences elsewhere.
+Arms: `plain`; `retry`; `greedy` where answers are drawn; `prefix`, the contract's; `pinned`, the system text in the
+user's message; `alone`, the evidence alone; `order:…`, the evidence at other places; `removed`, `changed`, `closed`:
+the evidence left out, with another value, no passage at all; `renamed`, an invented entity in place of the known one;
+`fact`, the answer stated where nothing does; `sham:1` … `sham:5`, neutral sentences elsewhere.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,7 +25,7 @@ ABOUT_THE_CASES = Unknown("shares of failures: they depend on how many there are
 
 
 class FailureProbe(Design):
-    """passages: of a generated item. parts: the passages of the user's own cases; those around the evidence if left out.
+    """passages: of a generated item. parts: the passages of the user's own cases, if not those around the evidence.
 
     A case may name its entity by a slot `{entity}`: then it can be renamed.
     """

@@ -9,7 +9,7 @@ import numpy as np
 from whybox.items.generate import Item
 from whybox.items.generate.fillers import draw_fillers
 from whybox.items.generate.names import draw_names, with_kind
-from whybox.items.generate.vocabulary import attribute
+from whybox.items.generate.vocabulary import ENTITY_KINDS, attribute
 from whybox.items.instance import CaseInstance, Message
 from whybox.items.lenient import bare_value
 from whybox.items.seeds import item_generator
@@ -129,11 +129,19 @@ def _renamed(item: Item, generator: np.random.Generator) -> Item | None:
         old = asked.name
     else:
         old = dict(item.instance.values).get(ENTITY, "")
-        (new,) = draw_names(generator, item.language, 1, avoid=[old] if old else [])
+        drawn, kind = draw_names(generator, item.language, 1, avoid=[old] if old else [])[0], _kind_word(old, item)
+        new = drawn + kind
     if not old:
         return None
     texts = {part.name: part.text.replace(old, new) for part in item.instance.parts if old in part.text}
     return replace(item, instance=item.instance.replacing(texts)) if texts else None
+
+
+def _kind_word(name: str, item: Item) -> str:
+    """What a name ends with that says what it names: ` depot`, 仓库."""
+    space = " " if item.language == "en" else ""
+    kinds = [space + kind[item.language] for kind in ENTITY_KINDS.values()]
+    return next((kind for kind in kinds if name.endswith(kind)), "")
 
 
 def _shams(item: Item, passages: Sequence[str], generator: np.random.Generator) -> Iterator[tuple[str, Item]]:

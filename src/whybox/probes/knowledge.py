@@ -37,7 +37,9 @@ class KnowledgeProbe(Design):
     """
 
     NAME: ClassVar[str] = "knowledge"
-    ABOUT: ClassVar[str] = "Text against knowledge, and questions that nothing answers: is the text followed, is declined?"
+    ABOUT: ClassVar[str] = (
+        "Text against knowledge, and questions that nothing answers: is the text followed, is declined?"
+    )
     GATES: ClassVar[tuple[str, ...]] = (
         "statistic: follows, at_least: 0.9",
         "statistic: declines, at_least: 0.8",
@@ -47,7 +49,7 @@ class KnowledgeProbe(Design):
         "follows": Measure(
             "rate",
             (
-                "When told to use the documents, the answer follows them in at least {limit} of conflicts at every dose.",
+                "When told to use the documents, answers follow them in at least {limit} of conflicts at every dose.",
                 "要求依据文档时，每一档冲突中至少 {limit} 采用文档。",
             ),
         ),
@@ -87,7 +89,7 @@ class KnowledgeProbe(Design):
         return () if self.dated is None else (("dated", self.dated),)
 
     def plan(self, name: str, ground: Ground) -> Plan:
-        """The closed questions, the ceiling, the boundary and the dated facts; conflicts follow when priors are known."""
+        """Closed questions, the ceiling, the boundary and dated facts; conflicts follow when priors are known."""
         if self.data is not None:
             raise UsageError("knowledge: makes its own items", "leave `data` out; dated facts are named by `dated`")
         if sorted(set(self.tiers)) != self.tiers:
@@ -136,9 +138,7 @@ class KnowledgeProbe(Design):
         wanted = dict(zip(BOUNDARY, (self.answerable, self.unanswerable, self.unanswerable), strict=True))
         for place, tier in enumerate(self.tiers):
             count = {kind: _share(n, len(self.tiers), place) for kind, n in wanted.items()}
-            drawn = generate(
-                "boundary", self.language, 3 * max(count.values()), ground.seed, ground.count, size=tier
-            )
+            drawn = generate("boundary", self.language, 3 * max(count.values()), ground.seed, ground.count, size=tier)
             for kind, most in count.items():
                 for item in [each for each in drawn if each.variant == kind][:most]:
                     named = f"{item.id}-of-{tier}"

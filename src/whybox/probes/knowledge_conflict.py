@@ -65,9 +65,7 @@ def stating(item: Item, answer: str, held: str, is_told: bool) -> Item:
     text = STATEMENT[item.language].format(question=question.text, answer=answer)
     user = Message("user", (Part("doc1", text), question))
     policy = (Message("system", (Part("policy", SYSTEM[item.language]),)),) if is_told else ()
-    case: CaseInstance = replace(
-        item.instance, messages=(*policy, user), right=answer, wrong=held, evidence=("doc1",)
-    )
+    case: CaseInstance = replace(item.instance, messages=(*policy, user), right=answer, wrong=held, evidence=("doc1",))
     return replace(item, instance=case, scorer=_scorer(item, answer, held))
 
 

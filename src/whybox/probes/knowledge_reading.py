@@ -126,7 +126,10 @@ class _Conflict:
 
     def curves(self) -> Iterator[Curve]:
         """Text and prior by dose."""
-        for name, what in (("follows the text", statistics.FOLLOWS_TEXT), ("keeps the prior", statistics.FOLLOWS_PRIOR)):
+        for name, what in (
+            ("follows the text", statistics.FOLLOWS_TEXT),
+            ("keeps the prior", statistics.FOLLOWS_PRIOR),
+        ):
             points = [
                 (arm, statistics.followed(self._codes(table, arm), what))
                 for arm, table in self.tables.items()

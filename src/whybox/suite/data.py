@@ -21,7 +21,10 @@ FORMS = "a .yaml of cases, a .jsonl with a case a line, or a .csv"
 
 
 def load_items(path: Path, language: Language) -> tuple[Item, ...]:
-    """Every case with its variants, or every dated fact, each an item. UsageError for a file without any, or with an id twice."""
+    """Every case with its variants, or every dated fact, each an item.
+
+    UsageError for a file without any, or with an id twice.
+    """
     text = read_text(path)
     if path.suffix.lower() == ".csv" and text.splitlines()[:1] == [",".join(COLUMNS)]:
         facts = read_dated(text.splitlines(), str(path))
