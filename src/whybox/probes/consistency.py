@@ -105,7 +105,11 @@ class ConsistencyProbe(Design):
         """The same words with a system message, without one, and without a template."""
         sampling = replace(ground.sampling, max_tokens=8)
         words = "\n".join(part.text for part in item.instance.parts)
-        asks = (Chat((Turn("system", words), Turn("user", words))), Chat((Turn("user", words),)), Raw(words))
+        asks: tuple[Chat | Raw, ...] = (
+            Chat((Turn("system", words), Turn("user", words))),
+            Chat((Turn("user", words),)),
+            Raw(words),
+        )
         for side in sides:
             for arm, prompt in zip(PRINTS, asks, strict=True):
                 yield Call(side, name, item.id, arm, 0, Request(prompt, sampling))

@@ -252,7 +252,7 @@ def _measured(sides: Sequence[Side], width: float | Unknown) -> dict[str, tuple[
         accuracy.append((side.name, Seen2(side.answers, side.lossy)))
         if isinstance(side.forced, Forced) and not isinstance(width, Unknown):
             drifts = (side.forced.changed & (side.forced.gap > width)).any(axis=1)
-            seen = Rate(int(drifts.sum()), len(drifts))
+            seen = Rate(int(drifts.sum()), side.forced.changed.shape[0])
             drifting.append((side.name, Seen2(seen, seen)))
     found = {"drifting": tuple(drifting), "accuracy": tuple(accuracy)}
     return {name: parts for name, parts in found.items() if parts}

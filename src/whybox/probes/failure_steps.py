@@ -113,9 +113,9 @@ def _changed(item: Item, generator: np.random.Generator, ground: Ground) -> Item
         return with_new_value(item, generator, ground.length).item
     case = item.instance
     text = case.part(case.evidence[0]).text
-    old, new = bare_value(case.right), None if case.wrong is None else bare_value(case.wrong)
-    if new is None or old not in text:
+    if case.wrong is None or bare_value(case.right) not in text:
         return None
+    old, new = bare_value(case.right), bare_value(case.wrong)
     turned = replace(case.replacing({case.evidence[0]: text.replace(old, new)}), right=case.wrong, wrong=case.right)
     return replace(item, instance=turned, scorer=turned.scorer(), others=(case.right,))
 

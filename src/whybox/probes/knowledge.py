@@ -8,7 +8,7 @@ right answer in the text where the steady one was wrong; `ceiling`, invented ent
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import Field
 
@@ -27,6 +27,7 @@ PLANNED_DISCORDANCE = 0.2  # share of items that differ, as the table of designe
 CLOSED_RUNS = 5
 COMMON = 300
 Part = Literal["conflict", "boundary", "cut-off"]
+PARTS: tuple[Part, ...] = get_args(Part)
 
 
 class KnowledgeProbe(Design):
@@ -71,9 +72,7 @@ class KnowledgeProbe(Design):
 
     items: Annotated[int, Field(ge=1, le=300)] = 180
     runs: Annotated[int, Field(ge=1, le=100)] = 1
-    ask: Annotated[list[Part], Field(min_length=1, max_length=3)] = Field(
-        default_factory=lambda: ["conflict", "boundary", "cut-off"]
-    )
+    ask: Annotated[list[Part], Field(min_length=1, max_length=3)] = Field(default_factory=lambda: list(PARTS))
     ceiling: Annotated[int, Field(ge=1, le=10_000)] = 60
     answerable: Annotated[int, Field(ge=3, le=10_000)] = 240
     unanswerable: Annotated[int, Field(ge=3, le=10_000)] = 82
