@@ -50,6 +50,7 @@ class ConsistencyProbe(Design):
 
     items: Annotated[int, Field(ge=1, le=10_000)] = 600
     runs: Annotated[int, Field(ge=1, le=100)] = 1
+    max_tokens: Annotated[int, Field(ge=1, le=4096)] = 48
     prompts: Annotated[int, Field(ge=1, le=10_000)] = 200
     positions: Annotated[int, Field(ge=1, le=512)] = 64
     ways: Annotated[list[str], Field(min_length=1, max_length=12)] | None = None

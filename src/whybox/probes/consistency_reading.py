@@ -154,7 +154,7 @@ def _compared(found: Outcomes, one: tuple[str, str], other: tuple[str, str]) -> 
         if isinstance(a.outcome, AnswerScore) and isinstance(b.outcome, AnswerScore):
             most = int(dict(a.call.facts)["positions"])
             rows.append((a.outcome.tokens[:most], b.outcome.tokens[:most]))
-    rows = [(a, b) for a, b in rows if [t.text for t in a] == [t.text for t in b] and all(t.top for t in (*a, *b))]
+    rows = [(a, b) for a, b in rows if _same_ids(a, b)]
     if not rows:
         return Unknown("no side gives the most probable tokens of a given text")
     length = min(len(a) for a, _ in rows)
@@ -164,12 +164,16 @@ def _compared(found: Outcomes, one: tuple[str, str], other: tuple[str, str]) -> 
     return Forced(changed > 0, gap, moved, kl, move, bool(whole.all()))
 
 
+def _same_ids(one: Sequence[TokenLogprob], other: Sequence[TokenLogprob]) -> bool:
+    """Whether both sides read the same tokens, and gave at least the two most probable ones at each."""
+    return [t.text for t in one] == [t.text for t in other] and all(len(t.top) > 1 for t in (*one, *other))
+
+
 def _cell(one: TokenLogprob, other: TokenLogprob) -> tuple[float, ...]:
     """changed, z₁ − z₂, its move, KL, |Δ log P| of the given token, and whether the lists hold all there is."""
     p, q = dict(one.top), dict(other.top)
     first, second = (sorted(side.values(), reverse=True) for side in (p, q))
-    gap = first[0] - first[1] if len(first) > 1 else np.inf
-    theirs = second[0] - second[1] if len(second) > 1 else np.inf
+    gap, theirs = first[0] - first[1], second[0] - second[1]
     shares = [{text: float(np.exp(logprob)) for text, logprob in side.items()} for side in (p, q)]
     distance = kl_lower_bound(*shares)
     changed = max(p, key=p.__getitem__) != max(q, key=q.__getitem__)

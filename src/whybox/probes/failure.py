@@ -53,6 +53,7 @@ class FailureProbe(Design):
     items: Annotated[int, Field(ge=1, le=10_000)] = 100
     runs: Annotated[int, Field(ge=AGAIN, le=100)] = AGAIN
     passages: Annotated[int, Field(ge=2, le=24)] = 5
+    max_tokens: Annotated[int, Field(ge=1, le=4096)] = 64
     parts: Annotated[list[Name], Field(min_length=1, max_length=24)] | None = None
 
     def plan(self, name: str, ground: Ground) -> Plan:

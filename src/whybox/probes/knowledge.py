@@ -72,6 +72,7 @@ class KnowledgeProbe(Design):
 
     items: Annotated[int, Field(ge=1, le=300)] = 180
     runs: Annotated[int, Field(ge=1, le=100)] = 1
+    max_tokens: Annotated[int, Field(ge=1, le=4096)] = 64
     ask: Annotated[list[Part], Field(min_length=1, max_length=3)] = Field(default_factory=lambda: list(PARTS))
     ceiling: Annotated[int, Field(ge=1, le=10_000)] = 60
     answerable: Annotated[int, Field(ge=3, le=10_000)] = 240
