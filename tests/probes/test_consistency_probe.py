@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.probes.playing import estimate, ground_of
-from tests.probes.rounds import all_rounds
+from tests.probes.rounds import all_rounds, asked
 from tests.targets.folder import tiny_folder
 from whybox.errors import UsageError
 from whybox.items.generate import LANGUAGES, Language
@@ -22,6 +22,7 @@ from whybox.statistics.unknown import Unknown
 from whybox.suite.behaviour import Behaviour
 from whybox.suite.grounds import grounds_of
 from whybox.suite.planning import plan
+from whybox.suite.schedule import selected
 from whybox.suite.whole import Prepared, run
 from whybox.targets.bots import kinds, model
 from whybox.targets.bots.kinds import Bot
@@ -168,6 +169,20 @@ def test_what_cannot_be_compared_is_refused() -> None:
         ConsistencyProbe(ways=["tiled"]).plan("c", replace(made, ways=("alone",)))
     with pytest.raises(UsageError, match="against 'nobody'"):
         ConsistencyProbe(against=["nobody"]).plan("c", made)
+
+
+def test_the_first_items_of_a_plan_hold_texts_and_questions() -> None:
+    """So that --limit leaves some of both, and what was not asked of both sides is not read."""
+    made = replace(ground_of(BotTarget(kinds.Honest())), others=("other",))
+    planned = PROBE.plan("consistency", made)
+    few = selected(planned.calls, None, 6)
+    arms = {call.arm for call in few if call.target == "other"}
+    assert {"forced", "answer"} <= arms
+    bank = Bank.of(planned.items)
+    records = asked(BotTarget(kinds.Honest(), bank), [call for call in few if call.target == "bot"])
+    found = PROBE.read(planned, records, 0)
+    assert found.measured == {}
+    assert found.notes == ("nothing to compare with: repeats alone",)
 
 
 def test_lost_calls_are_lost_on_both_sides() -> None:

@@ -30,7 +30,9 @@ def test_a_step_is_recovered_behind_own_replies() -> None:
 def test_who_never_forgets_shows_no_drop() -> None:
     found = played_out(PROBE, kinds.Honest(1.0))
     assert estimate(found, "drop").value == 0.0
-    assert holds(found, "beyond chance at 6", 1.0) or estimate(found, "beyond chance at 6").interval is None
+    assert holds(found, "obeyed", 1.0)
+    bare = next(curve for curve in found.curves if curve.name == "without the rule")
+    assert [rate.n for _, rate in bare.points] == [8, 8, 8]
 
 
 def test_every_branch_stands_on_the_replies_that_came() -> None:

@@ -5,9 +5,9 @@ Compared are the target in its own way and in another one (`ways`), or another t
 question with its text; `forced:again` and `answer:again`, the same asked twice of the target itself: the floor.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import Annotated, ClassVar
 
 from pydantic import Field
@@ -67,8 +67,8 @@ class ConsistencyProbe(Design):
         given = [replace(item, id=f"text-{item.id}") for item in drawn] if texts else []
         calls = list(self._prints(name, items[0], ground, [ground.target, *sides]))
         for side in (ground.target, *sides):
-            calls += self._forced(name, given, texts, side, FORCED)
-            calls += self._answers(name, items, side, ANSWER, ground)
+            answers = self._answers(name, items, side, ANSWER, ground)
+            calls += _in_turns(self._forced(name, given, texts, side, FORCED), answers)
         calls += self._forced(name, given[:FLOOR_PROMPTS], texts, ground.target, FORCED + AGAIN, repeat=1)
         calls += self._answers(name, items[:FLOOR_ANSWERS], ground.target, ANSWER + AGAIN, ground, repeat=1)
         other = next((engine for engine in ENGINES if engine in ground.ways), None)
@@ -135,6 +135,11 @@ class ConsistencyProbe(Design):
             for run in range(1 if repeat else self.runs):
                 again = replace(request, repeat=run + repeat)
                 yield Call(side, name, item.id, arm, run, again, fresh=repeat > 0)
+
+
+def _in_turns(*groups: Iterable[Call]) -> Iterator[Call]:
+    """One of each in turn: so the first few items of a plan hold some of both."""
+    return (call for turn in zip_longest(*groups) for call in turn if call is not None)
 
 
 def _given(index: int, probe: ConsistencyProbe, ground: Ground) -> str:

@@ -65,7 +65,8 @@ def read(plan: Plan, records: Sequence[Record]) -> Finding:
     base = plan.calls[0].target
     width = _tie_width(base, found)
     names = dict.fromkeys(call.target for call in plan.calls if call.arm == ANSWER and call.target != base)
-    sides = [_side(plan, name, base, found) for name in names if (name, ANSWER) in {key[:2] for key in found}]
+    answered = [name for name in names if any(_paired(found, (base, ANSWER), (name, ANSWER)))]
+    sides = [_side(plan, name, base, found) for name in answered]
     lost = _lost(plan, records)
     faults = [f"{side.name}: {side.fault}" for side in sides if side.fault]
     if sides and len(faults) == len(sides):
