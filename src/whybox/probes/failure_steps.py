@@ -41,7 +41,7 @@ def steps(item: Item, parts: Sequence[str] | None, ground: Ground) -> Iterator[t
     case, generator = item.instance, item_generator(ground.seed, "failure", item.id)
     if case.contract_prefix is not None:
         yield PREFIX, item
-    if case.messages and case.messages[0].role == "system":
+    if [message.role for message in case.messages[:2]] == ["system", "user"]:
         yield PINNED, replace(item, instance=_pinned(case))
     passages = _passages(case, parts)
     if case.evidence:
