@@ -57,6 +57,19 @@ def one_by_one(engine: Engine, drafts: Sequence[Draft], choose: Choose) -> list[
     return changed
 
 
+def afresh(engine: Engine, drafts: Sequence[Draft], choose: Choose) -> list[tuple[bool, ...]]:
+    """Without a cache: every token from all ids before it, read again. For drafts without edits."""
+    for index, draft in enumerate(drafts):
+        ids = list(draft.ids)
+        while True:
+            trace = engine.run(ids, (), (), engine.fresh_cache(len(ids)), tail=1)
+            (chosen,) = choose([index], trace.logits[-1:])
+            if chosen is None:
+                break
+            ids.append(chosen)
+    return [()] * len(drafts)
+
+
 def _empty(engine: Engine, draft: Draft) -> Cache:
     return engine.fresh_cache(len(draft.ids) + draft.count)
 

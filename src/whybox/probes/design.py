@@ -176,7 +176,8 @@ class Ground:
 
     count: tokens of a text as the target counts them (characters where it does not say). counted: whether it says.
     encode: the ids really sent for a case, with those of each part; None for a target that does not reveal them.
-    others: the other targets of the suite, which a call may name as well.
+    others: the other targets of the suite, which a call may name as well. ways: how this one can be run besides its own
+    way, under the names of `probes.ways`.
     """
 
     target: str
@@ -188,6 +189,7 @@ class Ground:
     data: Mapping[str, tuple[Item, ...]] = field(default_factory=dict)
     others: tuple[str, ...] = ()
     encode: Callable[[CaseInstance], Encoded] | None = None
+    ways: tuple[str, ...] = ()
 
     def length(self, case: CaseInstance) -> int:
         """Tokens of a prompt in the ids really sent; of its parts where they are not revealed."""
@@ -216,6 +218,11 @@ class Design(Strict):
     language: Language = "en"
     data: str | None = None
     max_tokens: Annotated[int, Field(ge=1, le=4096)] = 24
+
+    @property
+    def sets(self) -> tuple[tuple[str, str], ...]:
+        """The sets of `data` that it names, each with the field that does."""
+        return () if self.data is None else (("data", self.data),)
 
     def plan(self, name: str, ground: Ground) -> Plan:
         """All calls on one target. name: of this probe in the suite. UsageError where items do not fit."""

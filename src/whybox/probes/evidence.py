@@ -18,6 +18,7 @@ from whybox.items.instance import CaseInstance
 from whybox.items.schema import Name
 from whybox.items.scoring import AbstainScorer, CandidateScorer
 from whybox.items.seeds import item_generator
+from whybox.probes import leave_one_out
 from whybox.probes.changed import with_new_value
 from whybox.probes.design import Call, Design, Finding, Ground, Measure, Plan, Record
 from whybox.probes.evidence_reading import CHANGED, CLOSED, NO_GOLD, ORACLE, read
@@ -36,6 +37,7 @@ CITE = {"en": "Name the number of the document in square brackets.", "zh": "è¯·å
 class EvidenceProbe(Design):
     """passages: in the shortest context. lengths: of longer ones. labels: numbers to be cited, in the order of the
     passages or shuffled. question: behind the passages or before them. parts: the passages of the user's own items.
+    leave_one_out: items of which every passage (of up to eight) is left out: what does log P of the right answer lose?
     """
 
     NAME: ClassVar[str] = "evidence"
@@ -83,6 +85,7 @@ class EvidenceProbe(Design):
     labels: Literal["none", "fixed", "shuffled"] = "none"
     question: Literal["after", "before"] = "after"
     parts: Annotated[list[Name], Field(min_length=3, max_length=24)] | None = None
+    leave_one_out: Annotated[int, Field(ge=0, le=10_000)] = 0
 
     def plan(self, name: str, ground: Ground) -> Plan:
         """Every item with its right passage at every place, and the four arms that tell reading from knowing."""
@@ -94,6 +97,8 @@ class EvidenceProbe(Design):
                 if arm.item is not item:
                     asked[item.id, arm.name] = arm.item
                 calls += self._calls(name, item.id, arm, ground)
+                if arm.name.isdecimal() and arm.place == index % arm.length and index < self.leave_one_out:
+                    calls += leave_one_out.calls(name, replace(arm.case, id=item.id), arm.order, ground)
         found = smallest_difference(len(items), PLANNED_DISCORDANCE)
         return Plan(tuple(calls), items, Unknown("too few items") if found is None else found, asked)
 

@@ -9,6 +9,7 @@ import numpy as np
 from whybox.items.generate import CHARACTERS_ONLY, LENGTH_DIFFERS, Item
 from whybox.items.instance import CaseInstance
 from whybox.items.seeds import item_generator
+from whybox.probes import leave_one_out
 from whybox.probes.design import Curve, Deciding, Estimate, Finding, Grid, Plan, Record, Seen2, said
 from whybox.probes.estimates import floor_of, of_means, of_null, of_rate, of_ratio, ranked, rate_part
 from whybox.probes.table import Table
@@ -29,6 +30,7 @@ Facts = Mapping[str, str]
 
 def read(plan: Plan, records: Sequence[Record], seed: int) -> Finding:
     """The finding; `broken` where the places are not balanced, or a passage does not stand where it should."""
+    scores, records = leave_one_out.parted(records)
     seen = _Seen.of(plan, records)
     if seen.broken:
         return Finding((), {}, Rate(0, len(records)), broken=seen.broken)
@@ -54,7 +56,13 @@ def read(plan: Plan, records: Sequence[Record], seed: int) -> Finding:
     if cited is not None:
         measured["cited"] = cited.by_place()
     return Finding(
-        (*_shape_estimates(found), *_omnibus(marks, seed), *_arms(seen, seed), *(cited.estimates() if cited else ())),
+        (
+            *_shape_estimates(found),
+            *_omnibus(marks, seed),
+            *_arms(seen, seed),
+            *(cited.estimates() if cited else ()),
+            *(leave_one_out.estimates(scores) if scores else ()),
+        ),
         measured,
         table.lost,
         (

@@ -1,7 +1,8 @@
 """`memory`: an opening rule, so many turns of talk, then a question. Is the rule still obeyed?
 
 One fixed dialogue an item; at every depth the question is asked on a branch, and the branch is thrown away: asked one
-after another, earlier answers would refresh the memory. Turns of the assistant are scripted and obey the rule.
+after another, earlier answers would refresh the memory. Turns of the assistant are scripted and obey the rule, or,
+with `history: live`, are its own replies, asked for one after the other; the two are never mixed.
 Arms: `t:ARM`, depth and how the rule is given. `system`, `user` (in turn 1), `no-rule`; `one-turn` (the same talk in
 one turn), `restated` (the rule again in the last turn), `concat` (all in one message), `competing` (talk on the topic).
 """
@@ -22,7 +23,8 @@ from whybox.items.generate.vocabulary import attribute
 from whybox.items.instance import CaseInstance, Message
 from whybox.items.seeds import item_generator
 from whybox.probes.design import Call, Design, Finding, Ground, Measure, Plan, Record
-from whybox.probes.memory_reading import CANARY, read
+from whybox.probes.memory_live import TURN, Live, replies_of
+from whybox.probes.memory_reading import CANARY, NO_RULE, read
 from whybox.statistics.power import smallest_difference
 from whybox.statistics.unknown import Unknown
 from whybox.targets.target import request_of
@@ -37,7 +39,8 @@ NOTED: dict[Language, tuple[str, str]] = {"en": ("Noted.", '{"value": "noted"}')
 
 class MemoryProbe(Design):
     """depths: user turns from the rule to the question, which is the last of them. home: where the rule stands in the
-    arm that gates read. explaining, no_rule: further arms, on the first `explained` items.
+    arm that gates read. explaining, no_rule: further arms, on the first `explained` items; a live history has the
+    second alone.
     """
 
     NAME: ClassVar[str] = "memory"
@@ -66,6 +69,7 @@ class MemoryProbe(Design):
         default_factory=lambda: [1, 5, 10, 20]
     )
     home: Home = "system"
+    history: Literal["scripted", "live"] = "scripted"
     explaining: Annotated[list[Explaining], Field(max_length=4)] = Field(default_factory=lambda: list(EXPLAINING))
     explained: Annotated[int, Field(ge=1, le=10_000)] = 60
     max_tokens: Annotated[int, Field(ge=1, le=4096)] = 48
@@ -76,13 +80,41 @@ class MemoryProbe(Design):
             raise UsageError("memory: makes its own items", "leave `data` out")
         if sorted(set(self.depths)) != self.depths:
             raise UsageError(f"memory: depths must rise, found {self.depths}", "write each once, in rising order")
+        if self.history == "live" and self.home != "system":
+            raise UsageError("memory: a live history holds the rule in the system message", "leave `home` out")
         items = generate("rule", self.language, self.items, ground.seed, ground.count, size=2)
+        if self.history == "live":
+            found = smallest_difference(len(items), PLANNED_DISCORDANCE)
+            empty = Plan((), items, Unknown("too few items") if found is None else found)
+            return replace(empty, calls=tuple(self.more(name, empty, (), ground)))
         arms = {(item.id, arm): each for i, item in enumerate(items) for arm, each in self._arms(i, item, ground)}
         calls = [call for (_, arm), each in arms.items() for call in self._calls(name, arm, each, ground)]
         if not ground.counted:
             calls += self._canaries(name, items[0], ground)
         found = smallest_difference(len(items), PLANNED_DISCORDANCE)
         return Plan(tuple(calls), items, Unknown("too few items") if found is None else found, arms)
+
+    def more(self, name: str, plan: Plan, records: Sequence[Record], ground: Ground) -> Sequence[Call]:
+        """The next turn of every live dialogue, and the question on a branch where a depth is reached."""
+        if self.history == "scripted":
+            return ()
+        said = replies_of(records)
+        calls: list[Call] = []
+        for index, item in enumerate(plan.items):
+            for arm in (self.home, NO_RULE)[: 1 + (index < self.explained)]:
+                replies = said.get((item.id, arm), ())
+                if replies is None:
+                    continue
+                for asks, case in self._live(item, arm, replies, ground).branches(arm, self.depths, item.instance):
+                    calls += self._calls(name, asks, replace(item, instance=case), ground)
+        return calls
+
+    def _live(self, item: Item, arm: str, replies: tuple[str, ...], ground: Ground) -> Live:
+        system, user = item.instance.messages
+        generator = item_generator(ground.seed, "memory", item.id)
+        sentences = tuple(islice(draw_fillers(generator, item.language), max(self.depths[-1] - 1, 1)))
+        opening = () if arm == NO_RULE else (Message("system", system.parts[:1]),)
+        return Live(opening, sentences, Message("user", user.parts), replies)
 
     def read(self, plan: Plan, records: Sequence[Record], seed: int) -> Finding:
         """P(t), S(t), the drop, and what explains it."""
@@ -102,7 +134,8 @@ class MemoryProbe(Design):
     def _calls(self, name: str, arm: str, item: Item, ground: Ground) -> Iterator[Call]:
         request = request_of(item.instance, replace(ground.sampling, max_tokens=self.max_tokens))
         ids = () if ground.encode is None else (("ids", str(len(ground.encode(item.instance).ids))),)
-        for run in range(self.runs if arm.split(":")[1] == self.home else 1):
+        is_repeated = arm.split(":")[1] == self.home and not arm.startswith(TURN)
+        for run in range(self.runs if is_repeated else 1):
             yield Call(ground.target, name, item.id, arm, run, replace(request, repeat=run), facts=ids)
 
     def _canaries(self, name: str, item: Item, ground: Ground) -> Iterator[Call]:

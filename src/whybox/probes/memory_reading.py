@@ -6,9 +6,11 @@ import numpy as np
 from jaxtyping import Integer
 
 from whybox.items.generate.canary import Canary
+from whybox.items.instance import CaseInstance
 from whybox.items.seeds import item_generator
 from whybox.probes.design import NO_REPEATS, Curve, Deciding, Estimate, Finding, Plan, Record, Seen2, said
 from whybox.probes.estimates import floor_of, of_rate, of_ratio, ranked, rate_part
+from whybox.probes.memory_live import TURN, case_of
 from whybox.probes.table import Table
 from whybox.statistics.behaviour import memory as statistics
 from whybox.statistics.calls import Calls, first, rate, worst
@@ -32,7 +34,9 @@ GAINS: tuple[tuple[str, str, str], ...] = (
 def read(plan: Plan, records: Sequence[Record], seed: int, home: str) -> Finding:
     """The finding; `broken` where depths are not balanced, or the canary shows that prompts are cut."""
     canaries = [record for record in records if record.call.arm.startswith(CANARY)]
-    asked = [record for record in records if not record.call.arm.startswith(CANARY)]
+    turns = [record for record in records if record.call.arm.startswith(TURN)]
+    gone = {record.call.item for record in turns if isinstance(record.outcome, Failure)}
+    asked = [r for r in records if not r.call.arm.startswith((CANARY, TURN)) and r.call.item not in gone]
     table = Table.of(plan, asked)
     arms = [arm for arm in table.arms if arm.split(":")[1] == home]
     cells = (
@@ -42,7 +46,7 @@ def read(plan: Plan, records: Sequence[Record], seed: int, home: str) -> Finding
     )
     broken = _cut(canaries) or unbalanced(cells) or ("" if len(arms) > 1 else "fewer than two depths were asked")
     if broken:
-        return Finding((), {}, Rate(0, len(records)), broken=broken)
+        return Finding((), {}, Rate(sum(isinstance(r.outcome, Failure) for r in records), len(records)), broken=broken)
     marks = table.marks_of(*arms)
     depths = np.array([int(arm.split(":")[0]) for arm in arms], np.float64)
     lossy = worst(marks)
@@ -59,9 +63,10 @@ def read(plan: Plan, records: Sequence[Record], seed: int, home: str) -> Finding
             "obeyed": ((arms[-1], rate_part(first(marks)[:, -1])),),
             "drop": ((f"{arms[0]} to {arms[-1]}", Seen2(statistics.drop(marks), statistics.drop(lossy))),),
         },
-        table.lost,
+        Rate(table.lost.hits + len(gone), table.lost.n + len(turns)),
         tuple(_curves(table, arms, marks, depths)),
-        tuple(_deciding(plan, table, arms)),
+        tuple(_deciding(plan, table, arms, asked)),
+        (f"dialogues that broke off: {len(gone)}",) if gone else (),
     )
 
 
@@ -135,11 +140,19 @@ def _curves(table: Table, arms: Sequence[str], marks: Calls, depths: np.ndarray)
         yield Curve("other arms", "arm", tuple((arm, rate(table.first(arm))) for arm in others))
 
 
-def _deciding(plan: Plan, table: Table, arms: Sequence[str]) -> Iterator[Deciding]:
+def _deciding(plan: Plan, table: Table, arms: Sequence[str], asked: Sequence[Record]) -> Iterator[Deciding]:
     """Items that obey at the first depth and fail later, with the dialogue that was sent."""
     marks = np.stack([table.first(arm) for arm in arms], axis=1)
     failing = [row for row in range(len(marks)) if (marks[row] == 0).any()]
     for row in ranked(sorted(failing, key=lambda row: marks[row, 0] != 1)):
         arm = arms[int(np.flatnonzero(marks[row] == 0)[0])]
         kept = [each for each, mark in zip(arms, marks[row], strict=True) if mark == 1][:1]
-        yield table.deciding(row, (*kept, arm), plan.asked[table.items[row], arm].instance)
+        yield table.deciding(row, (*kept, arm), _case(plan, table.items[row], arm, asked))
+
+
+def _case(plan: Plan, item: str, arm: str, asked: Sequence[Record]) -> CaseInstance:
+    """The dialogue of an item at a depth; of a live one as it was sent."""
+    if (item, arm) in plan.asked:
+        return plan.asked[item, arm].instance
+    plain = next(each.instance for each in plan.items if each.id == item)
+    return next(case_of(record, plain) for record in asked if (record.call.item, record.call.arm) == (item, arm))

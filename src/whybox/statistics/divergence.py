@@ -6,6 +6,8 @@ import numpy as np
 from jaxtyping import Float
 from scipy.special import rel_entr
 
+ROUNDING = 1e-9  # of a sum of listed probabilities: what it may hide of the other side excludes nothing
+
 
 def kl(one: Float[np.ndarray, "*rows v"], other: Float[np.ndarray, "*rows v"]) -> Float[np.ndarray, "*rows"]:
     """KL(P‖Q) = Σ p ln(p/q) of every row; ∞ where Q excludes what P allows."""
@@ -27,6 +29,6 @@ def kl_lower_bound(one: Mapping[str, float], other: Mapping[str, float]) -> floa
     """
     shared = sorted(one.keys() & other.keys())
     p, q = (np.array([*(side[token] for token in shared), 0.0]) for side in (one, other))
-    for bins in (p, q):
-        bins[-1] = max(1 - bins[:-1].sum(), 0.0)
+    for bins, least in ((p, 0.0), (q, ROUNDING)):
+        bins[-1] = max(1 - bins[:-1].sum(), least)
     return float(kl(p, q))

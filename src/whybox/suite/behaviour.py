@@ -213,9 +213,10 @@ def _check_names(document: Document, file: FileText, probes: Mapping[str, Design
     if len(set(titles)) < len(titles):
         raise _fault(document, ("targets",), "every target once", ", ".join(titles), "; give each a name")
     for name, design in probes.items():
-        if design.data is not None and design.data not in file.data:
-            known = ", ".join(file.data) or "nothing, since there is no `data`"
-            raise _fault(document, ("probes", name, "data"), f"data among {known}", design.data, "")
+        for field, wanted in design.sets:
+            if wanted not in file.data:
+                known = ", ".join(file.data) or "nothing, since there is no `data`"
+                raise _fault(document, ("probes", name, field), f"data among {known}", wanted, "")
     for i, gate in enumerate(file.gates):
         _check_gate(document, i, gate, probes)
 

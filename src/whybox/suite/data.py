@@ -1,4 +1,4 @@
-"""The user's own items: cases in YAML or JSONL, or rows of a CSV."""
+"""The user's own items: cases in YAML or JSONL, or rows of a CSV; dated facts as a CSV of their own columns."""
 
 import csv
 import json
@@ -8,18 +8,29 @@ from typing import Any
 
 from whybox.errors import CaseError, UsageError
 from whybox.items.case import Case
-from whybox.items.generate import Item, Language
-from whybox.items.instance import CaseInstance
+from whybox.items.generate import DatedFact, Item, Language, read_dated
+from whybox.items.generate.dated import COLUMNS
+from whybox.items.instance import CaseInstance, Message
+from whybox.items.scoring import text_scorer
 from whybox.items.slots import escape
 from whybox.items.yaml_tree import parse_yaml, read_text
+from whybox.text.prompt import Part
 
 FIXED = ("id", "question", "right", "wrong", "kind", "evidence", "system")
 FORMS = "a .yaml of cases, a .jsonl with a case a line, or a .csv"
 
 
 def load_items(path: Path, language: Language) -> tuple[Item, ...]:
-    """Every case with its variants, each an item. UsageError for a file without any, or with an id twice."""
-    items = [_item(instance, language) for case in _cases(path) for instance in case.instances()]
+    """Every case with its variants, or every dated fact, each an item.
+
+    UsageError for a file without any, or with an id twice.
+    """
+    text = read_text(path)
+    if path.suffix.lower() == ".csv" and text.splitlines()[:1] == [",".join(COLUMNS)]:
+        facts = read_dated(text.splitlines(), str(path))
+        items = [_dated(fact, i, language) for i, fact in enumerate(facts)]
+    else:
+        items = [_item(instance, language) for case in _cases(path, text) for instance in case.instances()]
     if not items:
         raise UsageError(f"{path}: expected at least one case, found none", f"expected is {FORMS}")
     ids = [item.id for item in items]
@@ -33,8 +44,18 @@ def _item(instance: CaseInstance, language: Language) -> Item:
     return Item(instance.id, "fact", language, instance, instance.scorer(), others=others)
 
 
-def _cases(path: Path) -> Iterable[Case]:
-    text = read_text(path)
+def _dated(fact: DatedFact, index: int, language: Language) -> Item:
+    """A dated fact as an item that asks it openly; variant: its month."""
+    name = f"dated-{index}"
+    asked = Message("user", (Part("question", fact.question),))
+    wrong = fact.wrong[0] if fact.wrong else None
+    case = CaseInstance(name, name, (), (asked,), (), "\n", fact.right, wrong, "text")
+    return Item(
+        name, "dated", language, case, text_scorer(fact.right, fact.wrong), others=fact.wrong, variant=fact.month
+    )
+
+
+def _cases(path: Path, text: str) -> Iterable[Case]:
     match path.suffix.lower():
         case ".yaml" | ".yml":
             return _of_yaml(text, str(path))

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 from whybox.errors import UsageError
 from whybox.probes.design import Design, Ground
 from whybox.probes.encoding import encoder_of
+from whybox.probes.ways import ways_of
 from whybox.suite.behaviour import Behaviour
 from whybox.suite.data import load_items
 from whybox.targets.local import LocalTarget
@@ -46,6 +47,7 @@ def grounds_of(suite: Behaviour, targets: Mapping[str, Target], folder: Path) ->
             data,
             _others(name, targets),
             encoder_of(target),
+            ways_of(target),
         )
         for name, target in targets.items()
     }

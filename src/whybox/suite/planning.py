@@ -8,7 +8,7 @@ from whybox.statistics.unknown import Unknown
 from whybox.suite.behaviour import Behaviour
 from whybox.suite.floor import FLOOR, floor_calls
 from whybox.suite.judgement import Skipped, Where
-from whybox.targets.target import AnswerRequest, Chat
+from whybox.targets.target import AnswerRequest, Chat, Request
 
 
 @dataclass(frozen=True)
@@ -79,5 +79,8 @@ def text_of(request: AnyRequest) -> str:
 
 
 def _calls_of(probes: Mapping[Where, Plan | Skipped], target: str) -> list[Call]:
+    """What is written by the target itself: calls to others, and scores of given answers, say nothing of its floor."""
     plans = (plan for (_, name), plan in probes.items() if name == target and isinstance(plan, Plan))
-    return [call for each in plans for call in each.calls]
+    return [
+        call for each in plans for call in each.calls if call.target == target and isinstance(call.request, Request)
+    ]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from whybox.probes.design import Call, Cell, Finding, Ground, Plan, Record
+from whybox.probes.ways import variant_of
 from whybox.suite import floor, schedule
 from whybox.suite.behaviour import Behaviour
 from whybox.suite.cache import AnswerCache, Cache, NoCache
@@ -126,12 +127,19 @@ class _Going:
         self.keys[name] = target_key(target.identity, shown)
 
     async def _round(self, calls: Sequence[Call]) -> None:
-        """Target after target, in random order."""
-        for name, target in self.prepared.targets.items():
+        """Target after target, in random order; one that is run another way is built for its calls alone."""
+        targets = self.prepared.targets
+        for name in dict.fromkeys([*targets, *(call.target for call in calls)]):
             asked = [call for call in calls if call.target == name]
+            if not asked:
+                continue
+            target = targets[name] if name in targets else variant_of(name, targets)
             shared = bool(target.abilities.shared_prefixes)
             ordered = schedule.scheduled(asked, self.prepared.suite.file.seed, shared)
-            await self.sitting.make(ordered, LocalExecutor(target), self.keys[name])
+            key = self.keys[name] if name in self.keys else target_key(target.identity, "")
+            await self.sitting.make(ordered, LocalExecutor(target), key)
+            if name not in targets:
+                await target.close()
 
     def _left(self, calls: Sequence[Call]) -> list[Call]:
         return self.store.unfinished(calls, self.choice.retry_errors)

@@ -14,7 +14,7 @@ import numpy as np
 
 from whybox.engine.sampling import Decoding
 from whybox.engine.trace import Answer, Draft, log_softmax
-from whybox.engine.writing import Writing
+from whybox.engine.writing import Writing, afresh
 from whybox.errors import InfrastructureError, PromptError, UnsupportedError, WhyboxError
 from whybox.model import Model
 from whybox.targets.target import (
@@ -131,7 +131,10 @@ class LocalTarget:
             self.model.tokenizer.stop_ids,
             [request.logprobs for request in requests],
         )
-        self.model.engine.write(drafts, hearing)
+        if self.model.cached:
+            self.model.engine.write(drafts, hearing)
+        else:
+            afresh(self.model.engine, drafts, hearing)
         return [
             self._reply(request, prompt, written, heard)
             for request, prompt, written, heard in zip(requests, prompts, hearing.written, hearing.heard, strict=True)

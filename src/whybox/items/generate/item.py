@@ -11,7 +11,7 @@ from whybox.items.instance import CaseInstance, Kind, Message
 from whybox.items.scoring import Scorer
 from whybox.text.prompt import Part
 
-ItemKind = Literal["fact", "keyvalue", "choice", "claim", "rule", "boundary", "common"]
+ItemKind = Literal["fact", "keyvalue", "choice", "claim", "rule", "boundary", "common", "dated"]
 CountTokens = Callable[[str], int]
 
 

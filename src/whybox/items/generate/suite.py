@@ -11,7 +11,7 @@ from whybox.items.generate.kinds import LABELS, boundary_item, choice_item, fact
 from whybox.items.generate.vocabulary import Language
 from whybox.items.seeds import item_generator
 
-KINDS: dict[ItemKind, Callable[[Draw], Item]] = {
+KINDS: dict[str, Callable[[Draw], Item]] = {
     "fact": fact_item,
     "keyvalue": keyvalue_item,
     "choice": choice_item,
@@ -31,6 +31,8 @@ def generate(
     count_tokens: tokens of a text, so that the documents of one item are equally long. UsageError when more than 300
     `common` items, or more than 24 documents (8 where each is an option), are asked for.
     """
+    if kind not in KINDS:
+        raise UsageError(f"kind: expected one of {', '.join(KINDS)}, found {kind}", "dated facts come from a file")
     most = len(LABELS) if kind == "choice" else MOST_FACTS
     if not 1 <= size <= most:
         raise UsageError(f"size: expected 1 to {most} documents, found {size}")

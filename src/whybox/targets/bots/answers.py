@@ -150,6 +150,8 @@ def _decided(bot: Bot, seen: Seen, draws: Draws, around: Circumstances) -> str:
         case MiddleBlind(d):
             return wrong if _is_inside(seen) and draws.per_prompt("blind") < d else honest
         case ClosedBook(p):
+            if not seen.recalled:
+                return honest
             return _memory(seen) if draws.per_item("memory") < p else wrong
         case Reader(e):
             given = honest if seen.options or seen.given is not None else decline(seen)
@@ -161,7 +163,7 @@ def _decided(bot: Bot, seen: Seen, draws: Draws, around: Circumstances) -> str:
         case Brittle(r):
             return wrong if seen.edited and draws.per_prompt("edit") < r else honest
         case Stubborn(s):
-            return _memory(seen) if draws.per_prompt("conflict") < s else honest
+            return _memory(seen) if seen.recalled and draws.per_prompt("conflict") < s else honest
         case Gullible(g):
             return honest if draws.per_prompt("conflict") < g else _memory(seen)
         case Bluffer(b):

@@ -72,7 +72,10 @@ class MiddleBlind:
 
 @dataclass(frozen=True)
 class ClosedBook:
-    """Ignores the context: right from memory for a share p of items (drawn per item)."""
+    """Ignores the context: right from memory for a share p of items (drawn per item).
+
+    Asked about a name that it has never heard, it has only the text to go by.
+    """
 
     p: float = 0.5
 

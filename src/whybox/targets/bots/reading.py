@@ -69,6 +69,7 @@ class Passage:
 class Seen:
     """A prompt as a bot reads it.
 
+    recalled: the question itself is in the bank, and not another about the same text.
     asked: the passage that answers the question. rule_turn: the message that states the rule. turns, tokens: what lies
     behind the rule, or behind the asked passage where there is none.
     """
@@ -86,6 +87,7 @@ class Seen:
     codes: tuple[str, ...] | None = None
     edited: bool = False
     understood: bool = False
+    recalled: bool = False
 
     @property
     def given(self) -> str | None:
@@ -155,6 +157,7 @@ def read(prompt: Chat | Raw, bank: Bank = NO_BANK) -> Seen:
         tokens=0 if since is None else sum(len(content.split()) + _han(content) for _, content in turns[since + 1 :]),
         codes=codes,
         edited=known is not None and not all(part in text for part in known.parts),
+        recalled=known is not None and known.question in asked,
         understood=known is not None or form is not None or bool(options) or codes is not None,
     )
 
@@ -307,6 +310,8 @@ def _known(item: Item | CaseInstance | DatedFact) -> Known:
     parts = tuple(part.text for part in instance.parts)
     if isinstance(item, CaseInstance):
         return Known(question, instance.right, wrong, parts=parts)
+    if item.kind == "dated":
+        return Known(question, instance.right, item.others, month=item.variant)
     answerable = item.variant not in ("unanswerable", "false-premise")
     if item.kind == "rule":
         rule = Rule("json") if item.variant == "json" else Rule("never", item.variant.removeprefix("never:"))
