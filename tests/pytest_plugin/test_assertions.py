@@ -1,5 +1,6 @@
 """Assertions on bots whose truth is known: held, not held, left open, and what is none of these."""
 
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def test_what_does_not_hold_fails_with_its_numbers(run: Run) -> None:
 def test_what_is_open_never_passes(run: Run, policy: str, outcome: str) -> None:
     result = run(OPEN, f"--whybox-inconclusive={policy}")
     result.assert_outcomes(**{outcome: 1})
-    result.stdout.fnmatch_lines(["*more items would settle it*", "inconclusive: order *"])
+    result.stdout.fnmatch_lines_random(["*more items would settle it*", "inconclusive: order *"])
 
 
 def test_a_dead_endpoint_is_an_error_even_where_a_failure_is_expected(
@@ -66,10 +67,6 @@ def test_evidence_turns_and_repeats(run: Run) -> None:
 def test_reads(whybox_target):
     assert_uses_evidence(whybox_target, items=20)
 
-@pytest.mark.whybox(target="bot:closed_book(p=1.0)")
-def test_does_not_read(whybox_target):
-    assert_uses_evidence(whybox_target, items=12)
-
 @pytest.mark.whybox(target="bot:forgets_geometric(h=1.0)")
 def test_forgets(whybox_target):
     assert_survives_turns(whybox_target, turns=10, items=12)
@@ -78,12 +75,14 @@ def test_forgets(whybox_target):
 def test_repeats(whybox_target):
     assert_consistent(whybox_target)
 
-@pytest.mark.whybox(target="bot:tie_flipper(eps=0.4)")
+@pytest.mark.whybox(target="bot:tie_flipper(epsilon=0.4)")
 def test_does_not_repeat(whybox_target):
     assert_consistent(whybox_target, items=20)
 """)
-    result.assert_outcomes(passed=2, failed=3)
-    result.stdout.fnmatch_lines_random(["pass: evidence *", "fail: evidence *", "fail: memory *", "fail: consistent *"])
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines_random(
+        ["pass: evidence *: follows 100.0 points *", "fail: memory *", "fail: consistent *"]
+    )
 
 
 def test_a_prompt_of_ones_own(run: Run, pytester: pytest.Pytester) -> None:
@@ -126,3 +125,27 @@ def test_a_marker_that_says_nothing_is_refused(run: Run, mark: str) -> None:
     result = run(f"@pytest.mark.whybox({mark})\ndef test_it(whybox_target):\n    pass")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*UsageError: *expected *found *"])
+
+
+def test_workers_share_what_one_of_them_found(run: Run, pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("""
+import pathlib
+from whybox.pytest_plugin import experiment
+from whybox.jobs import run
+inner = experiment.run_suite
+def counted(*given):
+    with open(pathlib.Path(__file__).parent / "runs", "a") as file:
+        file.write("run\\n")
+    return inner(*given)
+experiment.run_suite = counted
+""")
+    tests = "".join(f"{INVARIANT.replace('test_order', f'test_{i}')}\n" for i in range(4))
+    result = run(tests, "-n2", "--dist=load")
+    result.assert_outcomes(passed=4)
+    assert (pytester.path / "runs").read_text() == "run\n"
+
+
+def test_pytest_starts_without_numpy_and_torch(pytester: pytest.Pytester) -> None:
+    names = "{'numpy', 'scipy', 'torch', 'pydantic'} & set(sys.modules)"
+    found = pytester.run(sys.executable, "-c", f"import sys, whybox.pytest_plugin; print({names})")
+    assert found.outlines == ["set()"]

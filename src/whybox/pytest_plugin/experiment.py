@@ -139,11 +139,18 @@ def _cases(case: Case | None) -> str:
 
 def read(kept: Kept) -> Seen:
     """The worst of the gates, each with its sentence, its numbers and what would settle it."""
-    document, probe = kept.document, kept.document.probes[0]
-    rows = document.gates
+    document, rows = kept.document, kept.document.gates
+    probe = _about(document.probes[0], rows)
     state = probe.verdict or "error"
     title = f"{probe.probe} · {probe.target}: {estimate_of(probe, document.lang)}"
     return Seen(state, title, _text(kept, probe, rows, title), _numbers(probe))
+
+
+def _about(probe: ProbeRow, rows: Sequence[GateRow]) -> ProbeRow:
+    """The probe with the statistic of its gate in front: that is the one which decides."""
+    gated = {row.demand.split()[0] for row in rows}
+    order = sorted(probe.estimates, key=lambda row: row.statistic not in gated)
+    return probe.model_copy(update={"estimates": tuple(order)})
 
 
 def _text(kept: Kept, probe: ProbeRow, rows: Sequence[GateRow], title: str) -> str:
