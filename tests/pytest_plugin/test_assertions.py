@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.documents import ROOT
 from tests.pytest_plugin.conftest import Run
 
 pytest_plugins = "pytester"
@@ -145,7 +146,8 @@ experiment.run_suite = counted
     assert (pytester.path / "runs").read_text() == "run\n"
 
 
-def test_pytest_starts_without_numpy_and_torch(pytester: pytest.Pytester) -> None:
+def test_pytest_starts_without_numpy_and_torch(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
     names = "{'numpy', 'scipy', 'torch', 'pydantic'} & set(sys.modules)"
     found = pytester.run(sys.executable, "-c", f"import sys, whybox.pytest_plugin; print({names})")
     assert found.outlines == ["set()"]
