@@ -59,13 +59,14 @@ def writing(connection: sqlite3.Connection, path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def only_writer(path: Path) -> Iterator[None]:
-    """Nobody else writes this run meanwhile. The lock dies with its process. UsageError where another one holds it.
+def only_writer(path: Path, patience_s: float = 0.0) -> Iterator[None]:
+    """Nobody else writes this run meanwhile. The lock dies with its process. UsageError where another one holds it for
+    longer than `patience_s`.
 
     Its file stays: taken away, it could be held twice, once under the old name and once under the new.
     """
     beside = path.with_name(f".{path.name}.lock")
-    lock = sqlite3.connect(beside, timeout=0, isolation_level=None)
+    lock = sqlite3.connect(beside, timeout=patience_s, isolation_level=None)
     try:
         lock.execute("BEGIN EXCLUSIVE")
     except sqlite3.OperationalError as held:

@@ -1,0 +1,243 @@
+"""A test of a suite file (`suite.config`), asked of a target: does what a finding demanded hold now?
+
+These are a census, not a sample: the demand is about the prompts of the file and no other ones, so the share that was
+seen is compared with the limit as it is, and nothing is said of other prompts. Probes say that (docs/run.md).
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from whybox.errors import EndpointError, InfrastructureError
+from whybox.items.case import Case
+from whybox.items.generate import Item
+from whybox.items.instance import CaseInstance
+from whybox.items.lenient import bare_value
+from whybox.items.scoring import AbstainScorer, CandidateScorer, Scorer
+from whybox.probes.design import Ground, Record, said
+from whybox.probes.order import OrderProbe
+from whybox.statistics.unknown import Unknown
+from whybox.suite.config import (
+    AnyTest,
+    BoundaryTest,
+    CaseTest,
+    ChangedTest,
+    ChoiceTest,
+    DiffTest,
+    EvidenceTest,
+    FormatTest,
+    KnowledgeTest,
+    OrderTest,
+    Suite,
+)
+from whybox.suite.gates import State
+from whybox.targets.target import AnswerRequest, AnswerScore, Failure, Reply, Request, Target, prompt_of, request_of
+
+MOST_SHOWN = 3
+ASK = "question"
+
+
+@dataclass(frozen=True)
+class Checked:
+    """state: pass, fail, or skipped where it could not be asked. shown: answers that speak against it."""
+
+    state: State
+    said: str
+    shown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Asking:
+    """One prompt and what its answer must be. place: which part of the demand it belongs to."""
+
+    place: str
+    case: CaseInstance
+    good: Callable[[Reply], bool]
+
+
+def check(test: AnyTest, suite: Suite, target: Target) -> Checked:
+    """Asks what the test needs. EndpointError, InfrastructureError where no answer comes."""
+    case = suite.case(test.case)
+
+    async def asked() -> Checked:
+        try:
+            return await _check(test, case, suite.seed, target)
+        finally:
+            await target.close()
+
+    return asyncio.run(asked())
+
+
+async def _check(test: AnyTest, case: Case, seed: int, target: Target) -> Checked:
+    match test:
+        case OrderTest():
+            return await _order(test, case, seed, target)
+        case ChoiceTest():
+            return await _choice(test, case, target)
+        case DiffTest():
+            return Checked(
+                State.SKIPPED, "two ways of computing are compared on weights: `whybox why` on the case does"
+            )
+        case _:
+            least = 1.0 if isinstance(test, CaseTest | BoundaryTest | FormatTest) else test.least
+            return await _shares(list(_askings(test, case, seed)), least, target)
+
+
+def _askings(test: AnyTest, case: Case, seed: int) -> Iterator[Asking]:
+    """The prompts of a test whose demand is a share of good answers."""
+    cases = case.instances(seed=seed)
+    match test:
+        case CaseTest():
+            for each in cases if test.variants else cases[:1]:
+                scorer = each.scorer() if test.expect == "right" else _abstaining(each)
+                yield Asking(test.expect, each, _right(scorer))
+        case EvidenceTest():
+            for each in cases:
+                for place, order in _placed(test):
+                    yield Asking(place, each.reordered(order), _right(each.scorer()))
+        case ChangedTest():
+            yield from _changed(cases, test.evidence)
+        case KnowledgeTest():
+            for each in cases:
+                yield from _directions(test, each)
+        case BoundaryTest():
+            plain = cases[0]
+            told = plain.replacing({_asks(plain): f"{test.fact}\n{plain.part(_asks(plain)).text}"})
+            yield Asking("with the fact", told, _right(plain.scorer()))
+            yield Asking("without it", plain, _right(_abstaining(plain)))
+        case FormatTest():
+            for each in cases:
+                yield Asking("legal", each, _legal(each.scorer(), test.prefix or ""))
+        case _:
+            return
+
+
+async def _shares(askings: Sequence[Asking], least: float, target: Target) -> Checked:
+    """Good answers at every place, each beside the limit."""
+    if not askings:
+        return Checked(State.SKIPPED, "the case has no variants that this test needs")
+    replies = await _replies([request_of(asking.case) for asking in askings], target)
+    good = [asking.good(reply) for asking, reply in zip(askings, replies, strict=True)]
+    places = list(dict.fromkeys(asking.place for asking in askings))
+    shares = {place: [g for g, a in zip(good, askings, strict=True) if a.place == place] for place in places}
+    held = all(sum(each) >= least * len(each) for each in shares.values())
+    told = ", ".join(f"{place} {sum(each)} of {len(each)}" for place, each in shares.items())
+    bad = [
+        f"  {asking.place}: expected {asking.case.right!r}, got {reply.text!r}"
+        for asking, reply, is_good in zip(askings, replies, good, strict=True)
+        if not is_good
+    ]
+    return Checked(State.PASS if held else State.FAIL, f"{told} (at least {least:.0%})", tuple(bad[:MOST_SHOWN]))
+
+
+async def _order(test: OrderTest, case: Case, seed: int, target: Target) -> Checked:
+    """D of the probe `order` on these prompts: changed answers beyond those of asking again."""
+    items = tuple(
+        Item(each.id, "fact", "en", each, each.scorer(), others=() if each.wrong is None else (each.wrong,))
+        for each in case.instances(seed=seed)
+    )
+    ground = Ground(test.case, target.abilities, seed, data={"mine": items})
+    probe = OrderProbe(data="mine", parts=test.parts, items=len(items), runs=2)
+    plan = probe.plan("order", ground)
+    requests = [call.request for call in plan.calls if isinstance(call.request, Request)]
+    replies = await _replies(requests, target)
+    finding = probe.read(plan, [Record(c, r) for c, r in zip(plan.calls, replies, strict=True)], seed)
+    if finding.broken or isinstance(finding.estimates[0].value, Unknown):
+        raise InfrastructureError(f"order: {finding.broken or 'no answer could be compared'}")
+    points = 100 * finding.estimates[0].value
+    shown = [f"  {arm}: {answer!r}" for one in finding.deciding[:1] for arm, answer in _pairs(one.arms, one.answers)]
+    state = State.PASS if points <= test.most_points else State.FAIL
+    told = f"{points:.1f} points of answers change (at most {test.most_points:g}), {len(items)} prompts"
+    return Checked(state, told, tuple(shown) if state is State.FAIL else ())
+
+
+async def _choice(test: ChoiceTest, case: Case, target: Target) -> Checked:
+    """log P of the two answers where they part: the right one leads by so many nats."""
+    one = case.filled()
+    if one.wrong is None or target.abilities.scores.has is False:
+        why = "the case names no wrong answer" if one.wrong is None else target.abilities.scores.why
+        return Checked(State.SKIPPED, f"cannot be asked: {why}")
+    right, wrong = [await _scored(AnswerRequest(prompt_of(one), answer), target) for answer in (one.right, one.wrong)]
+    lead = next(
+        (r.logprob - w.logprob for r, w in zip(right.tokens, wrong.tokens, strict=False) if r.text != w.text), 0.0
+    )
+    state = State.PASS if lead >= test.least_nats else State.FAIL
+    return Checked(state, f"the right answer leads by {lead:+.3g} nats (at least {test.least_nats:g})")
+
+
+async def _scored(request: AnswerRequest, target: Target) -> AnswerScore:
+    outcome = await target.score(request)
+    if isinstance(outcome, Failure):
+        raise _error(outcome)
+    return outcome
+
+
+async def _replies(requests: Sequence[Request], target: Target) -> list[Reply]:
+    """In order. A call without an answer decides nothing: it is raised."""
+    found: dict[int, Reply] = {}
+    async for index, outcome in target.ask_all(requests):
+        if isinstance(outcome, Failure):
+            raise _error(outcome)
+        found[index] = outcome
+    return [found[index] for index in range(len(requests))]
+
+
+def _error(failure: Failure) -> InfrastructureError:
+    kind = EndpointError if failure.fatal else InfrastructureError
+    return kind(said(failure), failure.remedy)
+
+
+def _right(scorer: Scorer) -> Callable[[Reply], bool]:
+    return lambda reply: scorer.score(reply.text, reply.finish).right
+
+
+def _legal(scorer: Scorer, prefix: str) -> Callable[[Reply], bool]:
+    def good(reply: Reply) -> bool:
+        legal = scorer.score(reply.text, reply.finish).outcome not in ("invalid", "error")
+        return legal and reply.text.lstrip().startswith(prefix)
+
+    return good
+
+
+def _abstaining(case: CaseInstance) -> Scorer:
+    known = case.scorer()
+    return AbstainScorer(known if isinstance(known, CandidateScorer) else None)
+
+
+def _placed(test: EvidenceTest) -> Iterator[tuple[str, list[str]]]:
+    """The evidence as one block at every place among the parts, or at the last."""
+    others = [part for part in test.parts if part not in test.evidence]
+    places = range(len(others) + 1) if test.places == "every" else [len(others)]
+    for place in places:
+        yield f"place {place + 1}", [*others[:place], *test.evidence, *others[place:]]
+
+
+def _changed(cases: Sequence[CaseInstance], evidence: Sequence[str]) -> Iterator[Asking]:
+    """The evidence of each variant in the prompt of the one before: its value is then the right one."""
+    for plain, other in pairwise(cases):
+        if other.right != plain.right:
+            case = plain.replacing({name: other.part(name).text for name in evidence})
+            case = replace(case, right=other.right, wrong=plain.right)
+            yield Asking("follows", case, _right(case.scorer()))
+
+
+def _directions(test: KnowledgeTest, case: CaseInstance) -> Iterator[Asking]:
+    if "text-right" in test.directions:
+        yield Asking("the text is right", case, _right(case.scorer()))
+    if "text-wrong" in test.directions and case.wrong is not None:
+        old, new = bare_value(case.right), bare_value(case.wrong)
+        texts = {name: case.part(name).text.replace(old, new) for name in test.evidence}
+        if any(texts[name] != case.part(name).text for name in texts):
+            turned = replace(case.replacing(texts), right=case.wrong, wrong=case.right)
+            yield Asking("the text is wrong", turned, _right(turned.scorer()))
+
+
+def _asks(case: CaseInstance) -> str:
+    """The part that asks: `question`, else the last."""
+    names = [part.name for part in case.parts]
+    return ASK if ASK in names else names[-1]
+
+
+def _pairs(arms: Sequence[str], answers: Sequence[str]) -> Iterator[tuple[str, str]]:
+    return zip(arms, answers, strict=True)
