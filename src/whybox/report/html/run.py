@@ -59,7 +59,6 @@ def run_page(document: RunDocument, calls: CallsPayload, lang: Lang) -> str:
         sections=sections,
         more_probes=max(0, len(document.probes) - MOST_PROBES),
         targets=document.targets[:MOST_TARGETS],
-        probes=sorted({call.probe for call in calls.calls}),
         any_wrong=any(call.outcome not in ("right", None) for call in calls.calls),
         packed=packed,
         marks=MARKS,
@@ -76,8 +75,8 @@ def headline(document: RunDocument, lang: Lang) -> str:
     if document.verdict in (None, "pass"):
         return say(f"rp.head.{document.verdict or 'none'}", lang)
     gate = next(gate for gate in document.gates if gate.verdict == document.verdict)
-    key = f"rp.head.{HEADS[gate.verdict]}"
-    return say(key, lang, gate=f"{gate.probe} · {gate.gate}", target=gate.target, says=f"{gate.says} {why(gate, lang)}")
+    values = {"probe": gate.probe, "target": gate.target, "says": gate.says}
+    return say(f"rp.head.{HEADS[gate.verdict]}", lang, **values)
 
 
 def _section(document: RunDocument, probe: ProbeRow, index: int, sections: int) -> Section:

@@ -13,7 +13,7 @@ MOST_ROWS = 14
 
 @dataclass(frozen=True)
 class ForestRow:
-    """An estimate. dot, whisker, null: None where unknown. band: inside the floor."""
+    """An estimate. dot, whisker, null, floor: None where unknown. told: the same in words."""
 
     row: EstimateRow
     dot: float | None
@@ -57,9 +57,9 @@ def _values(row: EstimateRow) -> list[float]:
 
 
 def _forest_row(row: EstimateRow, scale: Scale) -> ForestRow:
-    told = "—"
-    if row.estimate is not None and row.interval is not None:
-        told = f"{points(row.estimate)} [{points(row.interval[0])}, {points(row.interval[1])}]"
+    told = "—" if row.estimate is None else points(row.estimate)
+    if row.interval is not None:
+        told += f" [{points(row.interval[0])}, {points(row.interval[1])}]"
     return ForestRow(
         row,
         None if row.estimate is None else scale.at(row.estimate),

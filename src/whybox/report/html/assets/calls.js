@@ -3,6 +3,7 @@
 import { toClipboard } from "./copy.js";
 
 const PAGE = 50;
+const MOST_PROBES = 40;
 const SNIPPET = 160;
 const FIELDS = ["target", "probe", "item", "arm", "run", "outcome", "candidate", "right", "flags", "ended", "source", "seconds", "setting", "facts", "prompt", "answer", "leftOut"];
 
@@ -37,6 +38,8 @@ export class Calls {
     for (const button of root.querySelectorAll("[data-calls-turn]"))
       button.addEventListener("click", () => this.turn(Number(button.dataset.callsTurn)));
     this.probe = root.querySelector("[data-calls-probe]");
+    const named = [...new Set(data.calls.map((call) => call.probe))].sort().slice(0, MOST_PROBES);
+    this.probe.append(...named.map((name) => new Option(calmText(name), name)));
     this.search = root.querySelector("[data-calls-search]");
     this.probe.addEventListener("change", () => this.filter());
     this.search.addEventListener("input", () => this.filter());
