@@ -3,6 +3,7 @@
 A sentence claims what was measured: "changed", "did not change beyond the floor", "not determined".
 """
 
+from whybox.report.comparison_words import COMPARISONS
 from whybox.report.document import Lang
 from whybox.report.estimate_words import ESTIMATES
 from whybox.report.parts_words import PART_WORDS
@@ -16,6 +17,7 @@ WORDS: dict[str, tuple[str, str]] = (
     | PART_WORDS
     | RUNS
     | RUN_PAGE
+    | COMPARISONS
     | {
         # frame of a page
         "page.why": ("why · {case}", "归因 · {case}"),

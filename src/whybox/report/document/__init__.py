@@ -8,6 +8,14 @@ import json
 from typing import Any
 
 from whybox.report.document.base import Document, Interval, Lang, ModelInfo, Part, SchemaId, TokenRow
+from whybox.report.document.comparison import (
+    ChangedRow,
+    ComparisonDocument,
+    DifferenceRow,
+    SettingRow,
+    Shown,
+    SideInfo,
+)
 from whybox.report.document.doctor import DoctorCheck, DoctorDocument, FloorRow, TargetInfo
 from whybox.report.document.look import (
     BaseRate,
@@ -122,10 +130,12 @@ __all__ = [
     "Candidate",
     "CaseInfo",
     "Cause",
+    "ChangedRow",
     "Check",
     "Chosen",
     "ClassCount",
     "Code",
+    "ComparisonDocument",
     "ContextView",
     "Count",
     "CurvePoint",
@@ -133,6 +143,7 @@ __all__ = [
     "DecidingRow",
     "Decision",
     "Diagnosis",
+    "DifferenceRow",
     "Dilution",
     "DilutionPoint",
     "DoctorCheck",
@@ -196,7 +207,10 @@ __all__ = [
     "SegmentRow",
     "SetKind",
     "SetRow",
+    "SettingRow",
     "Shams",
+    "Shown",
+    "SideInfo",
     "Sides",
     "SourceRow",
     "Stage",
@@ -212,7 +226,14 @@ __all__ = [
     "to_json",
 ]
 
-DOCUMENTS: tuple[type[Document], ...] = (DoctorDocument, LookDocument, NextDocument, RunDocument, WhyDocument)
+DOCUMENTS: tuple[type[Document], ...] = (
+    ComparisonDocument,
+    DoctorDocument,
+    LookDocument,
+    NextDocument,
+    RunDocument,
+    WhyDocument,
+)
 
 
 def to_json(document: Document) -> str:

@@ -49,7 +49,7 @@ def forest(rows: Sequence[EstimateRow]) -> Forest | None:
     if not known:
         return None
     scale = scale_over(known, 2.0, 98.0)
-    return Forest([_forest_row(row, scale) for row in shares], _in_points(scale), scale.at(0.0))
+    return Forest([_forest_row(row, scale) for row in shares], in_points(scale), scale.at(0.0))
 
 
 def _values(row: EstimateRow) -> list[float]:
@@ -70,7 +70,8 @@ def _forest_row(row: EstimateRow, scale: Scale) -> ForestRow:
     )
 
 
-def _in_points(scale: Scale) -> list[Tick]:
+def in_points(scale: Scale) -> list[Tick]:
+    """Ticks of an axis of shares, as points."""
     by_points = Scale(100 * scale.low, 100 * scale.high, scale.start, scale.end)
     return by_points.ticks(5)
 
