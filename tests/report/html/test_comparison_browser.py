@@ -26,8 +26,8 @@ def compared(lang: Lang = "en", text: str = "30 days") -> ComparisonDocument:
     side = {"run": text, "suite": text, "target": text, "calls": 80}
     return ComparisonDocument.model_validate(
         {
-            "schema": ComparisonDocument.identity(), "lang": lang, "model": MODEL, "seed": 0, "took_s": 0.1, "first": side,
-            "second": side, "margin": 0.1, "matched": 80, "only_first": 0, "only_second": 3,
+            "schema": ComparisonDocument.identity(), "lang": lang, "model": MODEL, "seed": 0, "took_s": 0.1,
+            "first": side, "second": side, "margin": 0.1, "matched": 80, "only_first": 0, "only_second": 3,
             "rows": (row, row | {"difference": 0.0, "interval": (-0.1, 0.1), "shown": "open"}),
             "settings": ({"name": text, "first": text, "second": text},), "changed": (changed,), "changed_more": 4,
             "shown": "worse",
