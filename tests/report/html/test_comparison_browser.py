@@ -12,6 +12,8 @@ from whybox.report.html import comparison_page
 
 pytestmark = pytest.mark.browser
 
+LOOKS = list(itertools.product([375, 1280], ["light", "dark"], ["en", "zh"]))
+
 
 def compared(lang: Lang = "en", text: str = "30 days") -> ComparisonDocument:
     row = {
@@ -35,7 +37,9 @@ def compared(lang: Lang = "en", text: str = "30 days") -> ComparisonDocument:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(("width", "theme", "lang"), itertools.product([375, 1280], ["light", "dark"], ["en", "zh"]))
+@pytest.mark.parametrize(
+    ("width", "theme", "lang"), list(itertools.product([375, 1280], ["light", "dark"], ["en", "zh"]))
+)
 def test_it_fits_in_both_themes_and_languages(visit: Callable, width: int, theme: str, lang: Lang) -> None:
     page = visit(comparison_page(compared(lang), lang), width, theme)
     page.locator("summary").first.click()

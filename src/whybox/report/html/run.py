@@ -115,9 +115,8 @@ def _tables(section: Section, lang: Lang) -> list[Table]:
 
 
 def _named(names: str, lang: Lang) -> list[str]:
-    plain = ("n", "p", "floor")
-    plain = {"n": "n", "p": "p", "floor": say("rp.legend.floor", lang)}
-    return [plain.get(name) or say(f"rp.{name}", lang) for name in names.split()]
+    own = {"n": "n", "p": "p", "floor": say("rp.legend.floor", lang)}
+    return [own.get(name) or say(f"rp.{name}", lang) for name in names.split()]
 
 
 def _or(value: float | None, reason: str | None) -> str:
