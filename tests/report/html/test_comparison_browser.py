@@ -45,6 +45,8 @@ def test_it_fits_in_both_themes_and_languages(visit: Callable, width: int, theme
     page.locator("summary").first.click()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.locator(".forest-row.comparison .estimate").count() == 2
+    zeros = page.locator(".forest-row.comparison .zero")
+    assert zeros.nth(0).bounding_box()["x"] == zeros.nth(1).bounding_box()["x"], "one axis for all rows"
     assert len(page.screenshot()) > 15_000
     assert page.faults == []
 
