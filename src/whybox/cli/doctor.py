@@ -61,7 +61,7 @@ def doctor(
 
     form = Form(render_doctor)
     form.check(shared.out)
-    target = _target(what or shared.model, shared, pace)
+    target = target_named(what or shared.model, shared, pace)
     options = DoctorOptions(shared.seed, context, Repeats(items, times), lang=shared.language)
     with Calls(shared.language, shared.quiet) as calls:
         document = examine(target, options, lambda plan: calls.announce(plan.calls), calls.tell)
@@ -72,7 +72,7 @@ def doctor(
         raise typer.Exit(UNDETERMINED)
 
 
-def _target(name: str, shared: Shared, pace: Pace) -> "Target":
+def target_named(name: str, shared: Shared, pace: Pace) -> "Target":
     """The target of a name; pace: of an endpoint."""
     from dataclasses import replace
 

@@ -13,6 +13,7 @@ from whybox.cli.models import models
 from whybox.cli.next import next_
 from whybox.cli.outcome import exit_codes, leave, utf8_streams
 from whybox.cli.pull import pull
+from whybox.cli.replay import replay
 from whybox.cli.report import report
 from whybox.cli.run import run
 from whybox.cli.why import why
@@ -44,6 +45,7 @@ app.command(name="doctor")(doctor)
 app.command(name="run")(run)
 app.command(name="init")(init)
 app.command(name="report")(report)
+app.command(name="replay")(replay)
 app.add_typer(bots, name="bots")
 
 

@@ -11,8 +11,10 @@ from whybox.cli.options import EngineName, Shared
 from whybox.cli.run_bar import RunBar, show_plan
 from whybox.cli.telling import json_text, print_document, write_whole
 from whybox.jobs.run import RunOptions, plan_rows, prepare, run_suite, seconds_of, target_from
+from whybox.jobs.run_calls import calls_of
 from whybox.model import Model
 from whybox.report.document import RunDocument
+from whybox.report.html import run_page
 from whybox.report.junit import junit
 from whybox.report.markdown import markdown
 from whybox.report.text_run import render_run
@@ -41,6 +43,7 @@ def ran(prepared: Prepared, options: RunOptions, folder: Path, shared: Shared) -
     except KeyboardInterrupt as stop:
         raise KeyboardInterrupt(f"What was done is in {folder}; the same command goes on from there.") from stop
     write_whole(folder / "report.json", json_text(document) + "\n")
+    write_whole(folder / "report.html", run_page(document, calls_of(folder), document.lang))
     write_whole(folder / "junit.xml", junit(document))
     write_whole(folder / "summary.md", markdown(document))
     if shared.json:

@@ -10,6 +10,7 @@ from whybox.jobs.run_document import run_document
 from whybox.model import Model
 from whybox.report.document import Lang, RunDocument, to_json
 from whybox.statistics.unknown import Unknown
+from whybox.suite import scores
 from whybox.suite.behaviour import Behaviour, TargetText
 from whybox.suite.grounds import grounds_of, seeded
 from whybox.suite.planning import Row, plan, rows
@@ -59,7 +60,7 @@ def run_suite(prepared: Prepared, options: RunOptions, folder: Path, tell: Tell 
     document = run_document(prepared.suite, prepared.targets, found, options.lang, options.strict)
     document = document.model_copy(update={"took_s": time.perf_counter() - begun})
     with Store(folder / RUN) as store:
-        store.write_notes({"document": to_json(document)})
+        store.write_notes({"document": to_json(document), scores.NOTE: scores.written(found.scores)})
     return document
 
 

@@ -31,7 +31,7 @@ from whybox.suite.gates import State
 from whybox.suite.judgement import Judged, Skipped, Where, of_probe
 from whybox.suite.whole import Found, Tally
 from whybox.targets.local import LocalTarget
-from whybox.targets.target import Target
+from whybox.targets.target import Ability, Target
 
 NOT_REVEALED = "not revealed"
 NO_GATE, SETTLED, NO_TEST = "no gate", "no gate is open", "no test"
@@ -90,7 +90,27 @@ def _model(target: Target) -> ModelInfo:
 
 def _target(name: str, target: Target) -> SuiteTarget:
     identity = target.identity
-    return SuiteTarget(name=name, kind=identity.kind, model=identity.model, details=dict(identity.details))
+    found = target.abilities
+    told = {
+        "chat": found.chat,
+        "raw": found.raw,
+        "logprobs": found.logprobs,
+        "scores": found.scores,
+        "seed": found.seed,
+        "ids": found.ids,
+        "usage": found.usage,
+        "shared_prefixes": found.shared_prefixes,
+    }
+    abilities = {ability: _ability(has) for ability, has in told.items()}
+    return SuiteTarget(
+        name=name, kind=identity.kind, model=identity.model, details=dict(identity.details), abilities=abilities
+    )
+
+
+def _ability(found: Ability) -> str:
+    """yes, no or "not known", each with its reason."""
+    said = "not known" if found.has is None else "yes" if found.has else "no"
+    return f"{said} ({found.why})" if found.why else said
 
 
 def _aa(target: str, row: FloorFound) -> AaRow:

@@ -3,15 +3,21 @@
 A sentence claims what was measured: "changed", "did not change beyond the floor", "not determined".
 """
 
+from whybox.report.comparison_words import COMPARISONS
 from whybox.report.document import Lang
 from whybox.report.estimate_words import ESTIMATES
 from whybox.report.parts_words import PART_WORDS
 from whybox.report.picture_words import PICTURES
+from whybox.report.run_page_words import RUN_PAGE
+from whybox.report.run_words import RUNS
 
 WORDS: dict[str, tuple[str, str]] = (
     PICTURES
     | ESTIMATES
     | PART_WORDS
+    | RUNS
+    | RUN_PAGE
+    | COMPARISONS
     | {
         # frame of a page
         "page.why": ("why · {case}", "归因 · {case}"),

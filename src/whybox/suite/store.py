@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Literal
+from typing import Any, Literal
 
 from whybox.errors import UsageError
 from whybox.probes.design import AnyOutcome, Call, Cell, Record
@@ -46,6 +46,15 @@ class Counts:
     finished: int
     failed: int
     cached: int
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished call, with how it ended and whether it was asked or found."""
+
+    call: Call
+    outcome: AnyOutcome
+    source: Source
 
 
 class Store:
@@ -130,6 +139,17 @@ class Store:
             pairs = tuple((str(name), str(value)) for name, value in records.parsed(facts))
             request = records.request_of(body, repeat)
             yield Call(target, probe, item, arm, run, request, bool(fresh), pairs)
+
+    def finished(self) -> Iterator[Finished]:
+        """Every call that has an outcome, in the order of their places."""
+        found = {tuple(row[:5]): row[5:] for row in self._outcomes()}
+        for call in self.calls():
+            if call.cell in found:
+                record, source = found[call.cell]
+                yield Finished(call, records.outcome_of(record), source)
+
+    def _outcomes(self) -> Iterator[tuple[Any, ...]]:
+        yield from self._db.execute(f"SELECT {_CELL}, record, source FROM outcomes")
 
     def rows(self) -> list[tuple[object, ...]]:
         """What the run is, times and attempts aside: two runs of one plan are equal when these are."""

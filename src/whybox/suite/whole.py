@@ -17,6 +17,7 @@ from whybox.suite.judgement import NOT_ASKED, Judged, Skipped, Where, judge
 from whybox.suite.planning import Planned
 from whybox.suite.progress import Tell, unseen
 from whybox.suite.runner import Sitting, target_key
+from whybox.suite.scores import ScoredCall, scores_of
 from whybox.suite.store import Counts, Store
 from whybox.targets.target import Failure, Target
 
@@ -50,6 +51,7 @@ class Found:
     floors: Mapping[str, Sequence[FloorFound]]
     counts: Counts
     selected: int
+    scores: Sequence[ScoredCall] = ()
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,13 @@ class _Going:
         floors = self.prepared.planned.floors
         repeated = {name: floor.found(list(self.store.records(calls))) for name, calls in floors.items()}
         tallies = {where: _tally(records.get(where, [])) for where in self.plans}
-        return Found(findings, tallies, judged, repeated, self.store.counts(), len(self.chosen))
+        scores = tuple(
+            each
+            for where, plan in self.plans.items()
+            if isinstance(plan, Plan)
+            for each in scores_of(plan, records.get(where, []))
+        )
+        return Found(findings, tallies, judged, repeated, self.store.counts(), len(self.chosen), scores)
 
 
 def _tally(records: Sequence[Record]) -> Tally:

@@ -8,6 +8,14 @@ import json
 from typing import Any
 
 from whybox.report.document.base import Document, Interval, Lang, ModelInfo, Part, SchemaId, TokenRow
+from whybox.report.document.comparison import (
+    ChangedRow,
+    ComparisonDocument,
+    DifferenceRow,
+    SettingRow,
+    Shown,
+    SideInfo,
+)
 from whybox.report.document.doctor import DoctorCheck, DoctorDocument, FloorRow, TargetInfo
 from whybox.report.document.look import (
     BaseRate,
@@ -64,12 +72,15 @@ from whybox.report.document.run import (
     AaRow,
     ArmAnswer,
     CallCounts,
+    CallRow,
+    CallsPayload,
     CurvePoint,
     CurveRow,
     DecidingRow,
     EstimateRow,
     GateRow,
     GridRow,
+    Mechanism,
     ProbeRow,
     RunDocument,
     SuiteTarget,
@@ -114,13 +125,17 @@ __all__ = [
     "BaseRate",
     "Block",
     "CallCounts",
+    "CallRow",
+    "CallsPayload",
     "Candidate",
     "CaseInfo",
     "Cause",
+    "ChangedRow",
     "Check",
     "Chosen",
     "ClassCount",
     "Code",
+    "ComparisonDocument",
     "ContextView",
     "Count",
     "CurvePoint",
@@ -128,6 +143,7 @@ __all__ = [
     "DecidingRow",
     "Decision",
     "Diagnosis",
+    "DifferenceRow",
     "Dilution",
     "DilutionPoint",
     "DoctorCheck",
@@ -159,6 +175,7 @@ __all__ = [
     "LookPayload",
     "LookSegment",
     "MapView",
+    "Mechanism",
     "Metric",
     "ModelInfo",
     "NextDocument",
@@ -190,7 +207,10 @@ __all__ = [
     "SegmentRow",
     "SetKind",
     "SetRow",
+    "SettingRow",
     "Shams",
+    "Shown",
+    "SideInfo",
     "Sides",
     "SourceRow",
     "Stage",
@@ -206,7 +226,14 @@ __all__ = [
     "to_json",
 ]
 
-DOCUMENTS: tuple[type[Document], ...] = (DoctorDocument, LookDocument, NextDocument, RunDocument, WhyDocument)
+DOCUMENTS: tuple[type[Document], ...] = (
+    ComparisonDocument,
+    DoctorDocument,
+    LookDocument,
+    NextDocument,
+    RunDocument,
+    WhyDocument,
+)
 
 
 def to_json(document: Document) -> str:

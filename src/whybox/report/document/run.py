@@ -21,9 +21,10 @@ class CallCounts(Part):
 
 
 class SuiteTarget(TargetInfo):
-    """A target with the name that it has in the suite."""
+    """A target with the name that it has in the suite. abilities: what it says it can do, each with why."""
 
     name: str
+    abilities: dict[str, str] = Field(default_factory=dict)
 
 
 class AaRow(Part):
@@ -96,10 +97,19 @@ class ArmAnswer(Part):
     answer: str
 
 
+class Mechanism(Part):
+    """What `why` found for an item with the weights: a cause code, its detail, a sentence, and what undid it."""
+
+    code: str
+    detail: str | None = None
+    sentence: str
+    undone_by: str | None = None
+
+
 class DecidingRow(Part):
     """An item that decided the finding. prompt: of the case that goes on to `why`. right: the expected answer.
 
-    seen: what else is known of it, such as the token at which two texts part.
+    seen: what else is known of it, such as the token at which two texts part. mechanism: None where nobody asked why.
     """
 
     item: str
@@ -107,6 +117,7 @@ class DecidingRow(Part):
     right: str
     answers: tuple[ArmAnswer, ...]
     seen: dict[str, str] = Field(default_factory=dict)
+    mechanism: Mechanism | None = None
 
 
 class ProbeRow(Part):
@@ -181,3 +192,42 @@ class RunDocument(Document):
     verdict: StateName | None
     verdict_reason: str | None = None
     exit_code: int = Field(ge=0, le=5)
+
+
+class CallRow(Part):
+    """One finished call, as a page shows it. outcome: None where nothing was to be scored.
+
+    prompt, setting: their places in the payload. candidate: what the scorer read in the answer. ended: how the
+    text ended, or what failed. left_out: characters of the answer that the page does not hold.
+    """
+
+    target: str
+    probe: str
+    item: str
+    arm: str
+    run: int
+    prompt: int
+    setting: int
+    answer: str
+    left_out: int = 0
+    outcome: str | None
+    candidate: str | None
+    right: str
+    flags: str = ""
+    ended: str
+    source: str
+    seconds: float
+    facts: tuple[tuple[str, str], ...] = ()
+
+
+class CallsPayload(Part):
+    """Every call of a run, for its page. prompts: each one once, as (role, text); a raw text has the role "".
+    settings: how answers were to be written, each one once.
+
+    bare: calls whose prompts and answers were left out for the size of the page.
+    """
+
+    prompts: tuple[tuple[tuple[str, str], ...], ...] = ()
+    settings: tuple[str, ...] = ()
+    calls: tuple[CallRow, ...] = ()
+    bare: int = 0

@@ -1,6 +1,8 @@
 """Self-contained HTML pages of the machine documents."""
 
+from whybox.report.html.comparison import comparison_page
 from whybox.report.html.look import look_page
+from whybox.report.html.run import run_page
 from whybox.report.html.why import why_page
 
-__all__ = ["look_page", "why_page"]
+__all__ = ["comparison_page", "look_page", "run_page", "why_page"]

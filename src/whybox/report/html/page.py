@@ -86,7 +86,7 @@ def page(
     """
     copies = {table.name: numbers.csv_text(table.columns, table.rows) for table in tables}
     payload = {"words": _script_words(lang), "tables": copies} | data
-    too_large = len(json.dumps(payload, ensure_ascii=False).encode()) > MOST_DATA * MOST_BYTES
+    too_large = len(json.dumps(payload, ensure_ascii=False).encode(errors="surrogatepass")) > MOST_DATA * MOST_BYTES
     if too_large:
         payload = {**payload, "document": None, "tables": {}}
     return (
@@ -114,11 +114,11 @@ def framed(html: str, height: int = 860) -> str:
 
 
 def script_json(data: object) -> Markup:
-    """JSON for a data block: no character in it can end the block or start markup."""
+    """JSON for a data block: no character in it can end the block or start markup, none is half a character."""
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
-    return Markup(text)
+    return Markup(re.sub("[\ud800-\udfff]", lambda half: f"\\u{ord(half[0]):04x}", text))
 
 
 @cache
