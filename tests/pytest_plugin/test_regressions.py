@@ -60,4 +60,4 @@ def test_another_target_and_a_file_that_is_no_suite(run: Run, pytester: pytest.P
     (pytester.path / "other.yaml").write_text("a: 1")
     result = run("", "other.yaml")
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*other.yaml: *Field required*"])
+    result.stdout.fnmatch_lines(["*other.yaml: *one of suite, version, *found*"])
