@@ -77,6 +77,9 @@ def test_figures_put_values_where_they_belong() -> None:
     heights = [float(point.split(",")[1]) for point in curve.line.split()]
     assert heights[2] == max(heights), "the lowest rate is drawn lowest"
     assert [tick.label for tick in curve.x_ticks] == ["0", "1", "2", "3", "4"]
+    names = rate_curve(probe.curves[0].model_copy(update={"axis": "edit"}))
+    assert names is not None
+    assert (names.line, names.dots) == ("", curve.dots), "kinds of edits have nothing between them"
 
 
 def test_words_have_the_same_blanks_in_both_languages() -> None:

@@ -9,6 +9,8 @@ from whybox.report.html.figures import Span, span
 from whybox.report.html.scale import Scale, Tick, scale_over
 
 MOST_ROWS = 14
+# A line between two points says that there is something between them.
+ORDERED = ("position", "place", "turns", "dose", "passages", "documents", "month")
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Forest:
 
 @dataclass(frozen=True)
 class RateCurve:
-    """Rates with their intervals: three paths and the labels of both axes."""
+    """Rates with their intervals: three paths and the labels of both axes. line: empty where the axis has no order."""
 
     row: CurveRow
     line: str
@@ -87,7 +89,7 @@ def rate_curve(row: CurveRow) -> RateCurve | None:
     every = max(1, len(row.points) // 8)
     return RateCurve(
         row,
-        " ".join(f"{x},{y}" for x, y, _, _ in places),
+        " ".join(f"{x},{y}" for x, y, _, _ in places) if row.axis in ORDERED else "",
         "".join(f"M{x} {low}V{high}" for x, _, low, high in places),
         "".join(f"M{x} {y}h0" for x, y, _, _ in places),
         [Tick(across.at(float(i)), p.label) for i, p in enumerate(row.points) if i % every == 0],
