@@ -9,24 +9,28 @@ from typing import Any
 
 import pytest
 
-from bench import verdicts
 from bench.calibration import verdict_cell
 from bench.table import ROOT
 from bench.verdicts import FURTHER, Judged, broken, f1_interval, judged, macro_f1, matrix
 from whybox.testing.drawn import DRAWN, drawn
 from whybox.testing.rows import ROWS
-from whybox.verdict import tree
 
 CELL = verdict_cell()
 
 
-def summary(*options: str) -> dict[str, Any]:
-    """What the bench prints, from a process of its own: shape checks would make each case ten times as long."""
-    command = [sys.executable, "-m", "bench.verdicts", "--json", "--seed", str(CELL.seed), *options]
+def process(module: str, *options: str) -> dict[str, Any]:
+    """What a module prints, from a process of its own: shape checks would make each case ten times as long."""
     paths = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+    command = [sys.executable, "-m", module, *options]
     done = subprocess.run(command, cwd=ROOT, env=paths, capture_output=True, text=True, check=False)
+    assert done.stdout, done.stderr
     found: dict[str, Any] = json.loads(done.stdout)
     return found
+
+
+def summary(*options: str) -> dict[str, Any]:
+    """What the bench says of these rows."""
+    return process("bench.verdicts", "--json", "--seed", str(CELL.seed), *options)
 
 
 TABLE = [row for row in DRAWN if row not in FURTHER]
@@ -53,25 +57,12 @@ def test_every_row_of_the_table_is_drawn_and_drawn_cases_differ() -> None:
     assert drawn("first_biased", 1).model.file.digest() == first.model.file.digest()
 
 
-def test_without_shams_a_wrong_cause_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = tree.lacking
-    monkeypatch.setattr(
-        tree, "lacking", lambda change: tuple(x for x in sound(change) if x is not tree.Lack.SHAMS_FLIP)
-    )
-    case = judged("hanging", CELL.seed)
-    assert case.wrong
-    assert list(broken([case], CELL))
-
-
-def test_without_the_evidence_hidden_a_guess_is_called_a_cause(monkeypatch: pytest.MonkeyPatch) -> None:
-    sound = tree.lacking
-    monkeypatch.setattr(tree, "lacking", lambda change: tuple(x for x in sound(change) if x is not tree.Lack.UNREAD))
-    assert judged("misled", CELL.seed, "torch").wrong
-
-
-def test_without_the_reference_a_faulty_engine_gets_a_wrong_cause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verdicts, "explained", lambda planted, _: verdicts.why(planted.model, planted.case))
-    assert judged("engine_fault.window-off-by-one", CELL.seed).wrong
+@pytest.mark.parametrize("safeguard", ["shams", "hidden", "reference"])
+def test_without_a_safeguard_a_wrong_cause_is_named(safeguard: str) -> None:
+    """Shams that must not flip; the evidence hidden, so that a guess is no cause; the run on a reference engine."""
+    found = process("tests.bench.without", safeguard, str(CELL.seed))
+    assert found["wrong"]
+    assert found["broken"]
 
 
 CASES = [

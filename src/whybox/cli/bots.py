@@ -70,6 +70,7 @@ def serve(
     from whybox.items.case import Case
     from whybox.targets.bots.reading import Bank
     from whybox.targets.bots.server import BotServer
+    from whybox.targets.until_done import until_done
 
     made = bot_of(bot, settings)
     bank = Bank.of(Case.load(path).filled() for path in case or ())
@@ -80,7 +81,7 @@ def serve(
             print(url, f"openai:{server.model}", sep="\n", flush=True)
             await asyncio.Event().wait()
 
-    asyncio.run(run())
+    until_done(run())
 
 
 @bots.command(name="list")

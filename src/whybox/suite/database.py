@@ -16,7 +16,8 @@ def opened(path: Path, version: int, tables: str) -> sqlite3.Connection:
     A transaction is in the log before the next one begins: the death of the process loses nothing that was kept.
     """
     try:
-        connection = sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None)
+        # who opens it waits while a thread of its own writes (`targets/until_done.py`): never two at once
+        connection = sqlite3.connect(path, timeout=PATIENCE_S, isolation_level=None, check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         with transaction(connection):

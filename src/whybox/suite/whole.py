@@ -1,6 +1,5 @@
 """A whole suite, in the order of an experiment: plan, floor, calls, findings, verdicts. No step is left out."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +17,7 @@ from whybox.suite.progress import Tell, unseen
 from whybox.suite.runner import Sitting, target_key
 from whybox.suite.store import Counts, Store
 from whybox.targets.target import Failure, Target
+from whybox.targets.until_done import until_done
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def run(prepared: Prepared, store_path: Path, choice: Choice = Choice(), tell: T
         name = store.begin(calls, {title: target.identity.digest for title, target in targets.items()})
         with _cache(choice, prepared.suite, name) as cache:
             going = _Going(prepared, choice, Sitting(store, cache, tell))
-            asyncio.run(going.make())
+            until_done(going.make())
         return going.found()
 
 

@@ -1,6 +1,5 @@
 """The whole examination: what is asked, in which order, and the document that comes of it."""
 
-import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from whybox.report.document import DoctorCheck, DoctorDocument, FloorRow, Lang, 
 from whybox.targets.local import LocalTarget
 from whybox.targets.openai import OpenAITarget
 from whybox.targets.target import Failure, Target
+from whybox.targets.until_done import until_done
 
 NOT_REVEALED = "not revealed"
 MOST_FAILURES = 5
@@ -62,7 +62,7 @@ def doctor(
             await target.close()
         return checks, floor, examiner
 
-    checks, floor, examiner = asyncio.run(examined())
+    checks, floor, examiner = until_done(examined())
     identity = target.identity
     return DoctorDocument(
         schema=DoctorDocument.identity(),
