@@ -12,40 +12,19 @@ from collections.abc import Iterable
 
 import pytest
 from hypothesis import settings
-from jaxtyping import install_import_hook
 
-import tests.typechecked  # noqa: F401  (the hook looks it up by name)
+from tests import typechecked
 
-install_import_hook("whybox", "tests.typechecked.checked")
+typechecked.install()
 
 # A busy machine is no fault of the code: what is slow is measured by tests of its own.
 settings.register_profile("whybox", deadline=None)
 settings.load_profile("whybox")
 
 THOROUGH = (
-    "tests/bench/test_verdicts.py",
-    "tests/bench/test_coverage.py",
-    "tests/jobs/test_why_refund.py",
-    "tests/jobs/test_why_claims.py",
-    "tests/jobs/test_why_batched.py",
-    "tests/jobs/test_why_full.py",
-    "tests/jobs/test_run_suite.py",
-    "tests/jobs/test_doctor.py",
-    "tests/cli/test_run_verb.py",
-    "tests/cli/test_doctor",
-    "tests/cause/test_findings.py",
-    "tests/cause/test_repair.py",
-    "tests/engine/test_memory.py",
-    "tests/engine/test_writing.py",
-    "tests/measure/test_findings.py",
-    "tests/probes/",
     "tests/published/",
-    "tests/suite/",
-    "tests/targets/",
     "tests/test_model_gradient.py::test_a_gradient_grows_as_predicted",
-    "tests/test_streamed.py",
-    "tests/testing/test_context_rows.py",
-    "tests/testing/test_faults_gemma.py",
+    "tests/testing/test_faults_gemma.py::test_the_position_names_the_cause",
 )
 """What takes long: `pytest -m thorough` runs it, `pytest -m ""` everything."""
 

@@ -1,5 +1,77 @@
-"""The runtime type checker of the test suite: beartype, with int accepted where float is asked (PEP 484)."""
+"""The runtime type checker of the test suite: beartype, with int accepted where float is asked (PEP 484).
 
+jaxtyping would check every call as if it had shapes: the parameters twice, in functions made anew for each `def` that is
+passed. That made a `why` ten times as long. Here a signature with shapes is checked once, inside a context of its own;
+one without shapes by beartype alone; and a function within a function only for its shapes (mypy knows the rest).
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, fields, is_dataclass
+from typing import Any, get_args
+
+import jaxtyping
 from beartype import BeartypeConf, beartype
+from jaxtyping import AbstractArray, install_import_hook
 
 checked = beartype(conf=BeartypeConf(is_pep484_tower=True))
+by_jaxtyping = jaxtyping.jaxtyped
+
+
+def install() -> None:
+    """For every module of whybox that is imported from here on."""
+    jaxtyping.jaxtyped = jaxtyped
+    install_import_hook("whybox", "tests.typechecked.checked")
+
+
+def jaxtyped(*, typechecker: Callable[..., Any]) -> Callable[[Any], Any]:
+    """The decorator that the hook writes above every `def` and every class."""
+
+    def decorated(what: Any) -> Any:
+        match what:
+            case type():
+                return _class(what)
+            case staticmethod() | classmethod():
+                return type(what)(decorated(what.__func__))
+            case property():
+                return property(*(each and decorated(each) for each in (what.fget, what.fset, what.fdel)))
+            case _:
+                return _function(what)
+
+    return decorated
+
+
+def _class(what: type) -> type:
+    """Of a dataclass, what it is made of."""
+    made = vars(what).get("__init__")
+    if not is_dataclass(what) or made is None:
+        return what
+    hints = made.__annotations__.values()
+    if any(isinstance(hint, str) or _has_shape(hint) for hint in hints) or _is_filled_in(what):
+        return by_jaxtyping(typechecker=checked)(what)  # type: ignore[no-any-return]
+    what.__init__ = checked(made)  # type: ignore[misc]
+    return what
+
+
+def _is_filled_in(what: type) -> bool:
+    """Whether a field has a default that is made anew: a stand-in that beartype takes for a value."""
+    return any(each.default_factory is not MISSING for each in fields(what))  # type: ignore[arg-type]
+
+
+def _function(what: Callable[..., Any]) -> Callable[..., Any]:
+    hints = list(vars(what).get("__annotations__", what.__annotations__).values())
+    if any(isinstance(hint, str) for hint in hints) or inspect.isgeneratorfunction(what):
+        return by_jaxtyping(typechecker=checked)(what)  # type: ignore[no-any-return]
+    if any(map(_has_shape, hints)):
+        return by_jaxtyping(typechecker=None)(checked(what))  # type: ignore[no-any-return]
+    return what if "<locals>" in what.__qualname__ else checked(what)
+
+
+def _has_shape(hint: Any) -> bool:
+    return any(isinstance(each, type) and issubclass(each, AbstractArray) for each in _within(hint))
+
+
+def _within(hint: Any) -> Iterator[Any]:
+    yield hint
+    for part in hint if isinstance(hint, list) else get_args(hint):  # a list: the parameters of a Callable
+        yield from _within(part)
