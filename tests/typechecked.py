@@ -1,8 +1,8 @@
 """The runtime type checker of the test suite: beartype, with int accepted where float is asked (PEP 484).
 
-jaxtyping would check every call as if it had shapes: the parameters twice, in functions made anew for each `def` that is
-passed. That made a `why` ten times as long. Here a signature with shapes is checked once, inside a context of its own;
-one without shapes by beartype alone; and a function within a function only for its shapes (mypy knows the rest).
+jaxtyping's own decorator checks every call as if it had shapes, its parameters twice, and builds two checkers anew for
+each `def` that is passed: a `why` takes seven times as long. Here a signature with shapes is checked once, in a context
+of its own; one without by beartype alone; a function within a function only where it has shapes (mypy knows the rest).
 """
 
 import inspect
@@ -60,11 +60,16 @@ def _is_filled_in(what: type) -> bool:
 
 def _function(what: Callable[..., Any]) -> Callable[..., Any]:
     hints = list(vars(what).get("__annotations__", what.__annotations__).values())
-    if any(isinstance(hint, str) for hint in hints) or inspect.isgeneratorfunction(what):
+    if any(isinstance(hint, str) for hint in hints) or inspect.isgeneratorfunction(what) or _shadows(what):
         return by_jaxtyping(typechecker=checked)(what)  # type: ignore[no-any-return]
     if any(map(_has_shape, hints)):
         return by_jaxtyping(typechecker=None)(checked(what))  # type: ignore[no-any-return]
     return what if "<locals>" in what.__qualname__ else checked(what)
+
+
+def _shadows(what: Callable[..., Any]) -> bool:
+    """beartype's code calls built-ins by name, in the module of the function: one has a module named `next`."""
+    return any(name in what.__globals__ for name in ("isinstance", "iter", "len", "next"))
 
 
 def _has_shape(hint: Any) -> bool:

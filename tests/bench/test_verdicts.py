@@ -11,7 +11,7 @@ import pytest
 
 from bench.calibration import verdict_cell
 from bench.table import ROOT
-from bench.verdicts import FURTHER, Judged, broken, f1_interval, judged, macro_f1, matrix
+from bench.verdicts import FURTHER, Judged, broken, f1_interval, macro_f1, matrix
 from whybox.testing.drawn import DRAWN, drawn
 from whybox.testing.rows import ROWS
 

@@ -1,5 +1,5 @@
-"""One safeguard of the verdicts taken away: `python -m tests.bench.without shams|hidden|reference SEED` prints whether a
-wrong cause is named, and which bounds break. A process of its own, where no shapes are checked: a tenth of the time.
+"""One safeguard of the verdicts taken away: `python -m tests.bench.without shams|hidden|reference SEED` prints whether
+a wrong cause is named, and which bounds break. In a process of its own no shapes are checked.
 """
 
 import json
