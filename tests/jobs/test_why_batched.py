@@ -70,7 +70,7 @@ def test_the_document_is_that_of_single_runs(row: str, engine: str) -> None:
 
 
 def told(document: WhyDocument, on_reference: int) -> dict[str, object]:
-    """Without the stage that was left out, and what the reference engine adds to the noise floor of torch: a note, and runs."""
+    """Without the stage that was left out, and what the reference engine adds to torch's noise floor: a note, runs."""
     stages = [stage for stage in document.stages if stage.name != REFERENCE]
     stages[FLOOR] = stages[FLOOR].model_copy(update={"announced": stages[FLOOR].announced - on_reference})
     notes = tuple(note for note in document.provenance.notes if not note.startswith("noise floor"))
