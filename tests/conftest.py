@@ -23,7 +23,6 @@ settings.load_profile("whybox")
 
 THOROUGH = (
     "tests/published/",
-    "tests/test_model_gradient.py::test_a_gradient_grows_as_predicted",
     "tests/testing/test_faults_gemma.py::test_the_position_names_the_cause",
 )
 """What takes long: `pytest -m thorough` runs it, `pytest -m ""` everything."""

@@ -70,16 +70,17 @@ from whybox.model import open_model
 path, tokens, sites, tail = json.loads(sys.argv[1])
 model = open_model(path, "torch")
 read, ids = logit_difference(3, 8), [7 * i % 40_000 for i in range(tokens)]
-model.gradient(model.run(ids[:3]), read, ["embed"])
-base = model.run(ids, tail=tail)
+model.run(ids[:3])
 def status(row):
     return next(int(line.split()[1]) * 1024 for line in open("/proc/self/status") if line.startswith(row))
-before = status("VmRSS")
+before = status("VmRSS")  # no gradient has been taken yet: what the first one makes and keeps is part of its need
+base = model.run(ids, tail=tail)
 open("/proc/self/clear_refs", "w").write("5")
 model.gradient(base, read, sites)
 scores = 2 if "pattern" in sites else 0
 wanted = needs.need_of_gradient(model.spec, memory.Run(tokens, see=tuple(sites), tail=tail, scores=scores))
-print(json.dumps([status("VmHWM") - before, wanted.total]))
+turned = sum(item.nbytes for item in wanted.items if item.name == "the head, turned")
+print(json.dumps([status("VmHWM") - before, wanted.total, turned]))
 """
 
 
@@ -93,5 +94,6 @@ def test_a_gradient_grows_as_predicted(tokens: int, sites: list[str], tail: int 
     pages = {"MALLOC_MMAP_THRESHOLD_": "1000000"}  # large arrays on pages of their own: what is freed is given back
     environment = os.environ | pages | {"PYTHONPATH": str(Path(__file__).parents[1] / "src")}
     ended = subprocess.run([sys.executable, "-c", GROWTH, asked], capture_output=True, check=True, env=environment)
-    grew, predicted = json.loads(ended.stdout)
-    assert 0.9 * grew <= predicted <= 1.6 * grew, f"grew by {spoken(grew)}, predicted {spoken(predicted)}"
+    grew, predicted, turned = json.loads(ended.stdout)
+    spare = turned if tail == 1 else 0  # the product with a single row may do without
+    assert 0.9 * grew <= predicted <= 1.6 * grew + spare, f"grew by {spoken(grew)}, predicted {spoken(predicted)}"

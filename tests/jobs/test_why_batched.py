@@ -7,6 +7,7 @@ import pytest
 
 from tests.cause.twin import OneByOne
 from whybox.cause.floor import runs as floor_runs
+from whybox.compare.switches import REFERENCE
 from whybox.jobs.otherwise import Otherwise
 from whybox.jobs.why import WhyOptions, why
 from whybox.report.document import WhyDocument
@@ -69,8 +70,8 @@ def test_the_document_is_that_of_single_runs(row: str, engine: str) -> None:
 
 
 def told(document: WhyDocument, on_reference: int) -> dict[str, object]:
-    """Without the part that the reference engine has in the noise floor of torch: a note, and runs."""
-    stages = [*document.stages]
+    """Without the stage that was left out, and what the reference engine adds to torch's noise floor: a note, runs."""
+    stages = [stage for stage in document.stages if stage.name != REFERENCE]
     stages[FLOOR] = stages[FLOOR].model_copy(update={"announced": stages[FLOOR].announced - on_reference})
     notes = tuple(note for note in document.provenance.notes if not note.startswith("noise floor"))
     assert len(notes) == len(document.provenance.notes) - 1

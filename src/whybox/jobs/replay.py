@@ -1,6 +1,5 @@
 """A finding asked again elsewhere: are its answers the same, are they different, or can so few items not tell?"""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -13,6 +12,7 @@ from whybox.statistics.rates import p_rate_above, p_rate_below
 from whybox.suite.bundle import Bundle
 from whybox.suite.executor import LocalExecutor
 from whybox.targets.target import Failure, Target
+from whybox.targets.until_done import until_done
 
 ALPHA = 0.05
 
@@ -36,7 +36,7 @@ class Replayed:
 
 def replay(bundle: Bundle, target: Target, margin: float = 0.1) -> Replayed:
     """Asks everything again. EndpointError where the target refuses in a way that every call would meet."""
-    outcomes = asyncio.run(_asked(bundle, target))
+    outcomes = until_done(_asked(bundle, target))
     items: dict[str, list[tuple[str, AnyOutcome]]] = {}
     for each, outcome in zip(bundle.calls, outcomes, strict=True):
         items.setdefault(each.call.item, []).append((each.answer, outcome))

@@ -4,7 +4,6 @@ An experiment lies in a folder of its own, under the digest of everything that i
 this process or in another, waits for the first and reads what it found; no call is made twice.
 """
 
-import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +26,7 @@ from whybox.suite.database import only_writer
 from whybox.suite.whole import Choice, Prepared
 from whybox.targets.naming import target_of
 from whybox.targets.target import Failure, Request, Sampling, Target, chat
+from whybox.targets.until_done import until_done
 
 SUITE, CASES, OUT, HELD = "whybox.yaml", "cases.jsonl", "run", "experiment"
 PATIENCE_S = 3600.0
@@ -184,4 +184,4 @@ def answer(target: Target, text: str, max_tokens: int) -> str:
             raise InfrastructureError(outcome.cause, outcome.remedy)
         return outcome.text
 
-    return asyncio.run(asked())
+    return until_done(asked())

@@ -4,7 +4,6 @@ These are a census, not a sample: the demand is about the prompts of the file an
 seen is compared with the limit as it is, and nothing is said of other prompts. Probes say that (docs/run.md).
 """
 
-import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -33,6 +32,7 @@ from whybox.suite.config import (
 )
 from whybox.suite.gates import State
 from whybox.targets.target import AnswerRequest, AnswerScore, Failure, Reply, Request, Target, prompt_of, request_of
+from whybox.targets.until_done import until_done
 
 MOST_SHOWN = 3
 ASK = "question"
@@ -66,7 +66,7 @@ def check(test: AnyTest, suite: Suite, target: Target) -> Checked:
         finally:
             await target.close()
 
-    return asyncio.run(asked())
+    return until_done(asked())
 
 
 async def _check(test: AnyTest, case: Case, seed: int, target: Target) -> Checked:
