@@ -1,7 +1,8 @@
 """`whybox run --why`: the items that failed on weights of this machine, each explained, and its mechanism."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass
+from typing import Any
 
 from whybox.errors import UsageError, WhyboxError
 from whybox.items.case import Case
@@ -16,13 +17,21 @@ from whybox.suite.whole import Found
 from whybox.targets.local import LocalTarget
 from whybox.targets.target import Target
 
-Failed = tuple[Where, int, Deciding]
-TellWhy = Callable[[Where, str, int, int], None]
 NOT_EXPLAINED = "not explained"
+TellWhy = Callable[[Where, str, int, int], None]
 
 
 def unheard(where: Where, item: str, number: int, of: int) -> None:
     """Tells nobody."""
+
+
+@dataclass(frozen=True)
+class WhyAsked:
+    """most: failed items of each probe on each target. tell: told before each of them, with its number and how many."""
+
+    most: int
+    lang: Lang = "en"
+    tell: TellWhy = unheard
 
 
 def require_weights(targets: Mapping[str, Target]) -> None:
@@ -31,20 +40,75 @@ def require_weights(targets: Mapping[str, Target]) -> None:
         if not isinstance(target, LocalTarget):
             raise UsageError(
                 f"--why needs weights of this machine; {name!r} ({target.identity.kind}) shows its behaviour alone",
-                "leave --why out, or give local weights of the same model in its place: -m MODEL --why",
+                "leave --why out, or run the same suite on local weights: -m MODEL --why",
             )
 
 
-def explained(suite: Behaviour, targets: Mapping[str, Target], found: Found, options: "Asking") -> Mechanisms:
-    """A mechanism for each of the first failed items of every probe; why there is none, where `why` refuses one."""
+def explained(suite: Behaviour, targets: Mapping[str, Target], found: Found, asked: WhyAsked) -> Mechanisms:
+    """A mechanism for each of the first failed items of every probe; where `why` refuses one, its reason."""
     failed = [
-        one for where, finding in found.findings.items() if isinstance(finding, Finding)
-        for one in _first(where, finding, options.most)
+        (where, place, deciding)
+        for where, finding in found.findings.items()
+        if isinstance(finding, Finding)
+        for place, deciding in failed_items(finding, asked.most)
     ]
     mechanisms: dict[tuple[Where, int], Mechanism] = {}
-    for number, (where, index, deciding) in enumerate(failed, 1):
-        options.tell(where, deciding.item, number, len(failed))
+    for number, (where, place, deciding) in enumerate(failed, 1):
         target = targets[where[1]]
-        assert isinstance(target, LocalTarget), "checked before the first call"
-        mechanisms[where, index] = _mechanism(target.model, deciding, suite, where, options.lang)
+        if isinstance(target, LocalTarget):
+            asked.tell(where, deciding.item, number, len(failed))
+            mechanisms[where, place] = mechanism_of(target.model, deciding, _options(suite, where, asked.lang))
     return mechanisms
+
+
+def failed_items(finding: Finding, most: int) -> Iterator[tuple[int, Deciding]]:
+    """The first distinct items whose last answer is not right, each with its place among those that decided."""
+    seen: set[str] = set()
+    for place, each in enumerate(finding.deciding):
+        if len(seen) < most and each.item not in seen and not each.case.scorer().score(each.answers[-1]).right:
+            seen.add(each.item)
+            yield place, each
+
+
+def mechanism_of(model: Model, deciding: Deciding, options: "HowAnswered") -> Mechanism:
+    """What `why` names for the prompt of the last arm. What it refuses is said, and is no mechanism."""
+    try:
+        case = Case.from_instance(deciding.case, deciding.answers[-1], options.decoding)
+        return _named(why(model, case, options.why))
+    except WhyboxError as error:
+        missing: dict[str, Any] = dict.fromkeys(("code", "effect", "interval"))
+        reasons = {f"{name}_reason": NOT_EXPLAINED for name in ("effect", "interval")}
+        return Mechanism(**missing, **reasons, code_reason=error.cause, sentence="")
+
+
+@dataclass(frozen=True)
+class HowAnswered:
+    """decoding: the settings of the run, as a case states them."""
+
+    decoding: Mapping[str, Any]
+    why: WhyOptions
+
+
+def _options(suite: Behaviour, where: Where, lang: Lang) -> HowAnswered:
+    run, most = suite.file.run, suite.probes[where[0]].max_tokens
+    drawn = {"temperature": run.temperature, "seed": 0} if run.temperature else {}
+    top = {} if run.top_p is None or not drawn else {"top_p": run.top_p}
+    return HowAnswered({"max_tokens": most} | drawn | top, WhyOptions(seed=suite.file.seed, lang=lang, limit=most))
+
+
+def _named(found: WhyDocument) -> Mechanism:
+    """The first cause of a verdict; the others by name."""
+    verdict = found.verdict
+    first, *others = verdict.causes
+    return Mechanism(
+        code=first.code,
+        detail=first.detail,
+        sentence=verdict.because,
+        undone_by=first.undone_by,
+        effect=first.effect,
+        effect_reason=first.effect_reason,
+        interval=first.interval,
+        interval_reason=first.interval_reason,
+        scope=verdict.scope,
+        others=tuple(" · ".join(filter(None, (cause.code, cause.detail))) for cause in others),
+    )
