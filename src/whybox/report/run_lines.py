@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from whybox.report.document import GateRow, Lang, Mechanism, ProbeRow
 from whybox.report.estimate_line import Shown, line, p_text
-from whybox.report.numbers import signed
+from whybox.report.numbers import interval, number
 from whybox.report.run_words import say
 from whybox.statistics.unknown import Unknown
 
@@ -65,8 +65,8 @@ def mechanism(found: Mechanism, lang: Lang) -> str:
 def _undone(found: Mechanism, what: str, lang: Lang) -> str:
     if found.effect is None:
         return say("why.undone", lang, what=what)
-    interval = "" if found.interval is None else f" [{signed(found.interval[0])}, {signed(found.interval[1])}]"
-    return say("why.effect", lang, what=what, effect=signed(found.effect), interval=interval)
+    bounds = "" if found.interval is None else f" {interval(found.interval)}"
+    return say("why.effect", lang, what=what, effect=number(found.effect, signed=True), interval=bounds)
 
 
 def _p(value: float | None) -> str:
