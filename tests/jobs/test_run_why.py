@@ -14,9 +14,8 @@ from whybox.jobs.run_why import HowAnswered, failed_items, mechanism_of
 from whybox.jobs.why import WhyOptions
 from whybox.model import Model
 from whybox.probes.design import Deciding, Finding
-from whybox.report.document import RunDocument, to_json
+from whybox.report.document import CallsPayload, RunDocument, to_json
 from whybox.report.html import run_page
-from whybox.report.document import CallsPayload
 from whybox.report.junit import junit
 from whybox.report.markdown import markdown
 from whybox.report.run_lines import mechanisms
@@ -70,7 +69,9 @@ def test_what_cannot_be_explained_says_why(change: dict[str, str], said: str) ->
 def test_failed_items_are_the_first_distinct_ones_that_are_not_right() -> None:
     case = replace(ROWS["not_looking"](1, NONE).instance, right="7 days", wrong="30 days", kind="number")
     answers = [("a", "7 days"), ("b", "30 days"), ("b", "9 days"), ("c", "no idea"), ("d", "30 days")]
-    finding = Finding((), {}, Rate(0, 5), deciding=tuple(Deciding(item, ("1",), (said,), case) for item, said in answers))
+    finding = Finding(
+        (), {}, Rate(0, 5), deciding=tuple(Deciding(item, ("1",), (said,), case) for item, said in answers)
+    )
     assert [(place, each.item) for place, each in failed_items(finding, 2)] == [(1, "b"), (3, "c")]
     assert [place for place, _ in failed_items(finding, 9)] == [1, 3, 4]
 
@@ -116,7 +117,10 @@ def test_a_failing_gate_is_explained_in_every_report(tmp_path: Path) -> None:
     told: list[str] = []
     prepared = prepare(tmp_path / "s.yaml", options, opened)
     document = run_suite(
-        prepared, options, tmp_path / "out", tell_why=lambda where, item, number, of: told.append(f"{item} {number}/{of}")
+        prepared,
+        options,
+        tmp_path / "out",
+        tell_why=lambda where, item, number, of: told.append(f"{item} {number}/{of}"),
     )
     (row,) = document.probes[0].deciding
     assert row.mechanism is not None

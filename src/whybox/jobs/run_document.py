@@ -1,6 +1,7 @@
 """What a run found, as its document."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from whybox.jobs.provenance import model_info
@@ -42,10 +43,16 @@ NOTHING_RUN, EXIT = 5, {State.FAIL: 1, State.ERROR: 3}
 INCONCLUSIVE = 4
 Mechanisms = Mapping[tuple[Where, int], Mechanism]
 """What was found with the weights, by probe and target, and the place among the items that decided it."""
+NO_MECHANISMS: Mechanisms = MappingProxyType({})
 
 
 def run_document(
-    suite: Behaviour, targets: Mapping[str, Target], found: Found, lang: Lang, strict: bool, mechanisms: Mechanisms = {}
+    suite: Behaviour,
+    targets: Mapping[str, Target],
+    found: Found,
+    lang: Lang,
+    strict: bool,
+    mechanisms: Mechanisms = NO_MECHANISMS,
 ) -> RunDocument:
     """The document of a run; `took_s` is set by who measured it."""
     states = {each.verdict.state for each in found.judged}
@@ -135,7 +142,11 @@ def _probe(suite: Behaviour, where: Where, found: Found, mechanisms: Mechanisms)
     state = of_probe(found.judged, name, target) or _ungated(finding)
     rows = () if isinstance(finding, Skipped) else _estimates(finding.estimates)
     limit = suite.file.report.failures
-    shown = {} if isinstance(finding, Skipped) else _shown(finding, limit, {i: each for (at, i), each in mechanisms.items() if at == where})
+    shown = (
+        {}
+        if isinstance(finding, Skipped)
+        else _shown(finding, limit, {i: each for (at, i), each in mechanisms.items() if at == where})
+    )
     return ProbeRow(
         probe=name,
         kind=suite.probes[name].NAME,

@@ -22,7 +22,10 @@ RUNS: dict[str, tuple[str, str]] = {
     "why.head": ("why", "原因"),
     "why.code": ("{code}{effect}. {sentence}", "{code}{effect}。{sentence}"),
     "why.undone": (" (undone by {what})", "（可由“{what}”消除）"),
-    "why.effect": (" (undone by {what}, LD {effect} nats{interval})", "（可由“{what}”消除，LD {effect} nat{interval}）"),
+    "why.effect": (
+        " (undone by {what}, LD {effect} nats{interval})",
+        "（可由“{what}”消除，LD {effect} nat{interval}）",
+    ),
     "why.this-prompt": (" This prompt only.", " 仅此提示。"),
     "why.variants": ("", ""),
     "why.none": ("could not be explained: {reason}", "无法解释：{reason}"),
