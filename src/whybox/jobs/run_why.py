@@ -76,9 +76,15 @@ def mechanism_of(model: Model, deciding: Deciding, options: "HowAnswered") -> Me
         case = Case.from_instance(deciding.case, deciding.answers[-1], options.decoding)
         return _named(why(model, case, options.why))
     except WhyboxError as error:
-        missing: dict[str, Any] = dict.fromkeys(("code", "effect", "interval"))
-        reasons = {f"{name}_reason": NOT_EXPLAINED for name in ("effect", "interval")}
-        return Mechanism(**missing, **reasons, code_reason=error.cause, sentence="")
+        return Mechanism(
+            code=None,
+            code_reason=error.cause,
+            sentence="",
+            effect=None,
+            effect_reason=NOT_EXPLAINED,
+            interval=None,
+            interval_reason=NOT_EXPLAINED,
+        )
 
 
 @dataclass(frozen=True)
