@@ -58,7 +58,7 @@ def mechanism(found: Mechanism, lang: Lang) -> str:
         return say("why.none", lang, reason=found.code_reason)
     code = " · ".join(filter(None, (found.code, found.detail)))
     undone = "" if found.undone_by is None else _undone(found, found.undone_by, lang)
-    scope = "" if found.scope is None else say(f"why.{found.scope}", lang)
+    scope = say("why.this-prompt", lang) if found.scope == "this-prompt" else ""
     return say("why.code", lang, code=code, effect=undone, sentence=found.sentence) + scope
 
 

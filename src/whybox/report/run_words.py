@@ -27,7 +27,6 @@ RUNS: dict[str, tuple[str, str]] = {
         "（可由“{what}”消除，LD {effect} nat{interval}）",
     ),
     "why.this-prompt": (" This prompt only.", " 仅此提示。"),
-    "why.variants": ("", ""),
     "why.none": ("could not be explained: {reason}", "无法解释：{reason}"),
     "run.needs": ("About {n} more items would settle it.", "再增加约 {n} 个样本即可判定。"),
     "because.shown.pass": ("The demand is shown to hold (p {holds}).", "数据表明要求成立（p {holds}）。"),
