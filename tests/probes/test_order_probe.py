@@ -64,7 +64,11 @@ def test_an_honest_bot_shows_nothing_and_one_that_takes_the_first_shows_all(bot:
     assert (estimate.p is not None and estimate.p < 0.01) == (changed > 0)
     rights = [rate.hits for _, rate in finding.curves[0].points]
     assert rights == ([12] * 4 if bot == "honest" else rights)
-    assert len(finding.deciding) == (0 if bot == "honest" else 3)
+    assert len(finding.deciding) == (0 if bot == "honest" else 12)
+    for each in finding.deciding:
+        assert not each.case.scorer().score(each.answers[-1]).right, "the case is that of a wrong order"
+        named = [part.name for part in each.case.parts if part.name.startswith("doc")]
+        assert named == [f"doc{unit}" for unit in each.arms[-1].split("-")]
     if bot == "always_first":
         wrong = dict(finding.curves[1].points)
         assert wrong["1"].hits == wrong["1"].n > 0, "every wrong answer stood first"

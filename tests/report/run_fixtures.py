@@ -21,7 +21,10 @@ def run(lang: Lang = "en", target: str = "bot", text: str = "2 days") -> RunDocu
     decided: dict[str, Any] = {
         "item": text, "prompt": text, "right": "7 days", "answers": [{"arm": "1", "answer": text}],
         "seen": {"fork": text},
-        "mechanism": {"code": "order", "sentence": "The order decided.", "undone_by": "moving doc2"},
+        "mechanism": {
+            "code": "order", "sentence": "The order decided.", "undone_by": "moving doc2", "effect": 1.25,
+            "interval": (0.5, 2.0), "scope": "variants",
+        },
     }  # fmt: skip
     first = plain.probes[1].model_dump() | {
         "curves": (CURVE,), "grids": (GRID,), "words": {"shape": "U"}, "notes": (text,), "deciding": (decided,),

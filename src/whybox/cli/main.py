@@ -15,7 +15,7 @@ from whybox.cli.outcome import exit_codes, leave, utf8_streams
 from whybox.cli.pull import pull
 from whybox.cli.replay import replay
 from whybox.cli.report import report
-from whybox.cli.run import run
+from whybox.cli.run import Run, run
 from whybox.cli.why import why
 from whybox.version import __version__
 
@@ -42,7 +42,7 @@ app.command(name="why")(why)
 app.command(name="pull")(pull)
 app.command(name="models")(models)
 app.command(name="doctor")(doctor)
-app.command(name="run")(run)
+app.command(name="run", cls=Run)(run)
 app.command(name="init")(init)
 app.command(name="report")(report)
 app.command(name="replay")(replay)

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from whybox.cli.options import Shared, with_shared
 from whybox.cli.threads import limit_threads
@@ -21,7 +22,31 @@ RetryErrors = Annotated[bool, typer.Option("--retry-errors", help="Make calls ag
 Width = Annotated[int | None, typer.Option("-j", "--jobs", min=1, help="Calls at once.", show_default=False)]
 NoCache = Annotated[bool, typer.Option("--no-cache", help="Take no answer of another run, and keep none for others.")]
 Strict = Annotated[bool, typer.Option("--strict", help="End with 4 where a gate is inconclusive.")]
+Why = Annotated[
+    int | None,
+    typer.Option(
+        "--why",
+        metavar="[N]",
+        min=1,
+        help="Explain the first N failed items of each probe (3) with the weights of local targets.",
+        show_default=False,
+    ),
+]
+WHY = 3
 FOLDER = Path("whybox-run")
+
+
+class Run(TyperCommand):
+    """`--why` may stand without a number, even in front of the suite's name."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [said for place in range(len(args)) for said in _counted(args, place)])
+
+
+def _counted(args: list[str], place: int) -> list[str]:
+    """A word of the command line, with the number that is meant where none follows."""
+    bare = args[place] == "--why" and not "".join(args[place + 1 : place + 2]).lstrip("-").isdigit()
+    return ["--why", str(WHY)] if bare else [args[place]]
 
 
 @dataclass(frozen=True)
@@ -41,6 +66,7 @@ def run(
     jobs: Width = None,
     no_cache: NoCache = False,
     strict: Strict = False,
+    why: Why = None,
     *,
     chosen: Chosen,
     shared: Shared,
@@ -56,7 +82,7 @@ def run(
     choice = Choice(chosen.filter, chosen.limit, chosen.retry_errors, None if no_cache else own_answers())
     seed = shared.seed if "seed" in shared.typed else None
     model = shared.model if "model" in shared.typed else None
-    options = RunOptions(choice, seed, chosen.repeat, model, strict, shared.language)
+    options = RunOptions(choice, seed, chosen.repeat, model, strict, shared.language, why)
     prepared, folder = prepared_suite(suite, options, shared, jobs), shared.out or FOLDER
     if dry_run:
         say_plan(prepared, shared, folder)

@@ -11,6 +11,7 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
+from whybox.report.visible import one_line
 from whybox.suite.planning import Row
 from whybox.suite.progress import Progress
 
@@ -56,6 +57,14 @@ class RunBar:
             self.bar.start()
             self.task = self.bar.add_task(self.words[7], total=progress.planned, told="")
         self.bar.update(self.task, completed=progress.done, total=progress.planned, told=self._told(progress))
+
+    def tell_why(self, where: tuple[str, str], item: str, number: int, of: int) -> None:
+        """The next item that is explained; each takes up to some hundreds of runs."""
+        if self.bar is not None:
+            self.bar.stop()
+            self.bar = None
+        if not self.quiet:
+            print(f"why {number}/{of}: {' · '.join(map(one_line, (*where, item)))}", file=sys.stderr, flush=True)
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self.bar is not None:

@@ -39,7 +39,7 @@ def ran(prepared: Prepared, options: RunOptions, folder: Path, shared: Shared) -
         show_plan(plan_rows(prepared), shared.language, Console(stderr=True))
     try:
         with RunBar(shared.language, shared.quiet) as bar:
-            document = run_suite(prepared, options, folder, bar.tell)
+            document = run_suite(prepared, options, folder, bar.tell, bar.tell_why)
     except KeyboardInterrupt as stop:
         raise KeyboardInterrupt(f"What was done is in {folder}; the same command goes on from there.") from stop
     write_whole(folder / "report.json", json_text(document) + "\n")

@@ -73,6 +73,31 @@ class Case:
         return cls.from_messages(messages, right, wrong)
 
     @classmethod
+    def from_instance(cls, instance: CaseInstance, got: str | None = None, decoding: Mapping[str, Any] = {}) -> "Case":
+        """A concrete prompt as a case of its own, without slots: braces in its texts are plain text.
+
+        got: the answer that was observed. decoding: as a case file states it.
+        """
+        answer: dict[str, Any] = {"right": escape(instance.right), "kind": instance.kind}
+        if instance.wrong is not None:
+            answer["wrong"] = escape(instance.wrong)
+        if instance.options:
+            answer["options"] = {label: escape(text) for label, text in instance.options}
+        if got is not None:
+            answer["got"] = got
+        data: dict[str, Any] = {"id": re.sub(r"[^\w.-]", "-", instance.id).lstrip(".-")[:128] or "case"}
+        if instance.is_raw:
+            data["text"] = _plain_parts(instance.raw_parts)
+        else:
+            data["prompt"] = [{"role": each.role, "parts": _plain_parts(each.parts)} for each in instance.messages]
+        data |= {"join": instance.join, "answer": answer, "evidence": list(instance.evidence)}
+        if decoding:
+            data["decoding"] = dict(decoding)
+        if instance.contract_prefix is not None:
+            data["contract"] = {"prefix": instance.contract_prefix}
+        return cls.from_data(data, source=instance.id)
+
+    @classmethod
     def _from_document(cls, document: Document) -> "Case":
         if not isinstance(document.tree, dict):
             kind = {type(None): "nothing", str: "text", list: "a list"}[type(document.tree)]
@@ -162,6 +187,10 @@ def _decoding(text: CaseText) -> Decoding:
 
 def _filled(parts: Sequence[tuple[str, str]], slots: Mapping[str, str]) -> tuple[Part, ...]:
     return tuple(Part(name, fill(text, slots)) for name, text in parts)
+
+
+def _plain_parts(parts: Sequence[Part]) -> list[dict[str, str]]:
+    return [{"name": part.name, "text": escape(part.text)} for part in parts]
 
 
 def _kind_of(right: str, wrong: str | None) -> Kind:

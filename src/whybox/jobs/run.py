@@ -7,6 +7,7 @@ from pathlib import Path
 
 from whybox.errors import UsageError
 from whybox.jobs.run_document import run_document
+from whybox.jobs.run_why import TellWhy, WhyAsked, explained, require_weights, unheard
 from whybox.model import Model
 from whybox.report.document import Lang, RunDocument, to_json
 from whybox.statistics.unknown import Unknown
@@ -16,7 +17,7 @@ from whybox.suite.grounds import grounds_of, seeded
 from whybox.suite.planning import Row, plan, rows
 from whybox.suite.progress import Tell, unseen
 from whybox.suite.store import Store
-from whybox.suite.whole import Choice, Prepared, run
+from whybox.suite.whole import Choice, Found, Prepared, run
 from whybox.targets.naming import OPENAI, endpoint_of, target_of
 from whybox.targets.openai import OpenAITarget
 from whybox.targets.target import Target
@@ -26,7 +27,10 @@ RUN = "run.sqlite"
 
 @dataclass(frozen=True)
 class RunOptions:
-    """seed, repeat, model: in place of what the suite says. strict: an inconclusive gate counts."""
+    """seed, repeat, model: in place of what the suite says. strict: an inconclusive gate counts.
+
+    why: how many failed items of each probe are explained with the weights; None for none.
+    """
 
     choice: Choice = field(default_factory=Choice)
     seed: int | None = None
@@ -34,6 +38,7 @@ class RunOptions:
     model: str | None = None
     strict: bool = False
     lang: Lang = "en"
+    why: int | None = None
 
 
 def plan_rows(prepared: Prepared) -> list[Row]:
@@ -42,22 +47,39 @@ def plan_rows(prepared: Prepared) -> list[Row]:
 
 
 def prepare(path: Path, options: RunOptions, opened: Callable[[TargetText], Target]) -> Prepared:
-    """Reads the suite, opens its targets, plans every call. UsageError for what cannot be."""
+    """Reads the suite, opens its targets, plans every call. UsageError for what cannot be, and for
+    `why` where a target is no model of this machine.
+    """
     suite = seeded(Behaviour.load(path), options.seed, options.repeat)
     if options.model is not None:
         file = suite.file.model_copy(update={"targets": [TargetText(model=options.model)]})
         suite = replace(suite, file=file)
     targets = {text.title: opened(text) for text in suite.file.targets}
+    if options.why is not None:
+        require_weights(targets)
     grounds = grounds_of(suite, targets, path.parent)
     return Prepared(suite, targets, grounds, plan(suite, grounds))
 
 
-def run_suite(prepared: Prepared, options: RunOptions, folder: Path, tell: Tell = unseen) -> RunDocument:
-    """Makes the calls that are not finished and reads all. The document is kept in the run as well."""
+def run_suite(
+    prepared: Prepared, options: RunOptions, folder: Path, tell: Tell = unseen, tell_why: TellWhy = unheard
+) -> RunDocument:
+    """Makes the calls that are not finished, reads all, and explains what failed if asked to.
+
+    The document is kept in the run as well; before anything is explained too, so that Ctrl-C loses no finding.
+    """
     begun = time.perf_counter()
     folder.mkdir(parents=True, exist_ok=True)
     found = run(prepared, folder / RUN, options.choice, tell)
-    document = run_document(prepared.suite, prepared.targets, found, options.lang, options.strict)
+    told = prepared.suite, prepared.targets, found
+    document = _kept(run_document(*told, options.lang, options.strict), found, folder, begun)
+    if options.why is None:
+        return document
+    mechanisms = explained(*told, WhyAsked(options.why, options.lang, tell_why))
+    return _kept(run_document(*told, options.lang, options.strict, mechanisms), found, folder, begun)
+
+
+def _kept(document: RunDocument, found: Found, folder: Path, begun: float) -> RunDocument:
     document = document.model_copy(update={"took_s": time.perf_counter() - begun})
     with Store(folder / RUN) as store:
         store.write_notes({"document": to_json(document), scores.NOTE: scores.written(found.scores)})

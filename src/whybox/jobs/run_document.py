@@ -1,6 +1,7 @@
 """What a run found, as its document."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from whybox.jobs.provenance import model_info
@@ -16,6 +17,7 @@ from whybox.report.document import (
     GateRow,
     GridRow,
     Lang,
+    Mechanism,
     ModelInfo,
     ProbeRow,
     RunDocument,
@@ -39,10 +41,18 @@ FLIPS_SEEN = "flips were seen"
 WORST = (State.FAIL, State.ERROR, State.INCONCLUSIVE, State.PASS, State.SKIPPED)
 NOTHING_RUN, EXIT = 5, {State.FAIL: 1, State.ERROR: 3}
 INCONCLUSIVE = 4
+Mechanisms = Mapping[tuple[Where, int], Mechanism]
+"""What was found with the weights, by probe and target, and the place among the items that decided it."""
+NO_MECHANISMS: Mechanisms = MappingProxyType({})
 
 
 def run_document(
-    suite: Behaviour, targets: Mapping[str, Target], found: Found, lang: Lang, strict: bool
+    suite: Behaviour,
+    targets: Mapping[str, Target],
+    found: Found,
+    lang: Lang,
+    strict: bool,
+    mechanisms: Mechanisms = NO_MECHANISMS,
 ) -> RunDocument:
     """The document of a run; `took_s` is set by who measured it."""
     states = {each.verdict.state for each in found.judged}
@@ -65,7 +75,7 @@ def run_document(
             cached=counts.cached,
         ),
         floor=tuple(_aa(name, row) for name, rows in found.floors.items() for row in rows),
-        probes=tuple(_probe(suite, where, found) for where in found.findings),
+        probes=tuple(_probe(suite, where, found, mechanisms) for where in found.findings),
         gates=tuple(_gate(suite, each, lang) for each in found.judged),
         verdict=None if verdict is None else verdict.value,
         verdict_reason=NO_GATE if verdict is None else None,
@@ -126,13 +136,17 @@ def _aa(target: str, row: FloorFound) -> AaRow:
     )
 
 
-def _probe(suite: Behaviour, where: Where, found: Found) -> ProbeRow:
+def _probe(suite: Behaviour, where: Where, found: Found, mechanisms: Mechanisms) -> ProbeRow:
     name, target = where
     finding, tally = found.findings[where], found.tallies[where]
     state = of_probe(found.judged, name, target) or _ungated(finding)
     rows = () if isinstance(finding, Skipped) else _estimates(finding.estimates)
     limit = suite.file.report.failures
-    shown = {} if isinstance(finding, Skipped) else _shown(finding, limit)
+    shown = (
+        {}
+        if isinstance(finding, Skipped)
+        else _shown(finding, limit, {i: each for (at, i), each in mechanisms.items() if at == where})
+    )
     return ProbeRow(
         probe=name,
         kind=suite.probes[name].NAME,
@@ -224,10 +238,12 @@ def _gate(suite: Behaviour, each: Judged, lang: Lang) -> GateRow:
     )
 
 
-def _shown(finding: Finding, limit: int) -> dict[str, Any]:
+def _shown(finding: Finding, limit: int, mechanisms: Mapping[int, Mechanism]) -> dict[str, Any]:
+    """What the report shows in full: the first items, and all that were explained."""
+    deciding = [(i, each) for i, each in enumerate(finding.deciding) if i < limit or i in mechanisms]
     return {
         "curves": tuple(map(_curve, finding.curves)),
-        "deciding": tuple(map(_deciding, finding.deciding[:limit])),
+        "deciding": tuple(_deciding(each, mechanisms.get(i)) for i, each in deciding),
         "notes": finding.notes,
         "words": dict(finding.words),
         "grids": tuple(GridRow(name=g.name, rows=g.rows, columns=g.columns, counts=g.counts) for g in finding.grids),
@@ -242,11 +258,13 @@ def _curve(curve: Curve) -> CurveRow:
     return CurveRow(name=curve.name, axis=curve.axis, points=points_of)
 
 
-def _deciding(each: Deciding) -> DecidingRow:
+def _deciding(each: Deciding, mechanism: Mechanism | None) -> DecidingRow:
     prompt = "\n".join(part.text for part in each.case.parts)
     answers = _pairs(each.arms, each.answers)
     shown, right = tuple(answers), each.case.right
-    return DecidingRow(item=each.item, prompt=prompt, right=right, answers=shown, seen=dict(each.seen))
+    return DecidingRow(
+        item=each.item, prompt=prompt, right=right, answers=shown, seen=dict(each.seen), mechanism=mechanism
+    )
 
 
 def _pairs(arms: Iterable[str], answers: Iterable[str]) -> Iterable[ArmAnswer]:

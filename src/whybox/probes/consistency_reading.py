@@ -284,7 +284,7 @@ def _deciding(plan: Plan, side: Side, base: str, found: Outcomes) -> Iterator[De
         outcomes = [scored(item, record.outcome).outcome for record in (a, b)]
         if _came(a) and _came(b) and said(a.outcome) != said(b.outcome):
             rows.append((outcomes[0] == outcomes[1], item, a, b))
-    for _, item, a, b in sorted(rows, key=lambda row: row[0])[:3]:
+    for _, item, a, b in sorted(rows, key=lambda row: row[0])[:100]:
         yield Deciding(item.id, (base, side.name), (said(a.outcome), said(b.outcome)), item.instance)
 
 

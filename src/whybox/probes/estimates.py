@@ -79,6 +79,6 @@ def floor_of(codes: Calls) -> float | Unknown:
     return float((codes[..., one] != codes[..., other])[came].mean())
 
 
-def ranked(rows: Sequence[int], most: int = 3) -> list[int]:
-    """The first of them: as many items as a report shows in full."""
+def ranked(rows: Sequence[int], most: int = 100) -> list[int]:
+    """The first of them: as many items as a report may show in full."""
     return list(rows)[:most]

@@ -33,6 +33,7 @@ from whybox.probes.design import (
     said,
     scored,
 )
+from whybox.probes.estimates import ranked
 from whybox.statistics.behaviour.order import most_distinct, place_counts, slope, tau_to_first
 from whybox.statistics.calls import LOST, Calls, complete, first, lost, mark, rate, worst
 from whybox.statistics.changes import Changes, changes, item_effects, worst_effects
@@ -100,7 +101,7 @@ class OrderProbe(Design):
             {"changed": (("all orders", effects),), "right": rights},
             lost(table.codes),
             curves,
-            table.deciding(),
+            table.deciding(self._named),
         )
 
     def _items(self, ground: Ground) -> tuple[Item, ...]:
@@ -165,17 +166,26 @@ class _Table:
         """The order of every arm: which unit stands at each place."""
         return np.array([[int(unit) - 1 for unit in arm.split("-")] for arm in self.arms])
 
-    def deciding(self) -> tuple[Deciding, ...]:
-        """The three items with the most different answers."""
+    def deciding(self, named: Callable[[Item], list[str]]) -> tuple[Deciding, ...]:
+        """The items with the most different answers; behind them those that are wrong at every order alike."""
         rows = {item.id: row for row, item in enumerate(self.items)}
-        return tuple(self._deciding(rows[item]) for item, _ in most_distinct(self.codes, list(rows)))
+        changed = [rows[item] for item, _ in most_distinct(self.codes, list(rows))]
+        wrong = np.flatnonzero((self.marks[:, :, 0] == 0).any(axis=1)).tolist()
+        shown = ranked([*changed, *(row for row in wrong if row not in changed)])
+        return tuple(self._deciding(row, named(self.items[row])) for row in shown)
 
-    def _deciding(self, row: int) -> Deciding:
+    def _deciding(self, row: int, named: Sequence[str]) -> Deciding:
+        """An item with its different answers, a wrong one last, and the case of that order."""
         codes = self.codes[row, :, 0]
         firsts = [int(np.flatnonzero(codes == code)[0]) for code in dict.fromkeys(codes[codes != LOST].tolist())]
+        firsts.sort(key=lambda arm: self.marks[row, arm, 0] == 0)
         answers = [self.outcomes[row, arm, 0] for arm in firsts]
-        texts = tuple(said(answer) for answer in answers)
-        return Deciding(self.items[row].id, tuple(self.arms[arm] for arm in firsts), texts, self.items[row].instance)
+        item, last = self.items[row], firsts[-1]
+        case = item.instance.reordered([named[unit] for unit in self.orders[last]])
+        given = scored(item, answers[-1])
+        if given.outcome == "wrong" and given.candidate is not None:
+            case = replace(case, wrong=given.candidate)
+        return Deciding(item.id, tuple(self.arms[arm] for arm in firsts), tuple(map(said, answers)), case)
 
     def wrong_places(self, named: Callable[[Item], list[str]]) -> tuple[tuple[str, Rate], ...]:
         """At which place the value stood that was wrongly given, over all calls of generated items."""

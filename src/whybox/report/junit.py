@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from whybox.report.document import GateRow, ProbeRow, RunDocument
 from whybox.report.numbers import exact
-from whybox.report.run_lines import estimate_of, why
+from whybox.report.run_lines import estimate_of, mechanisms, why
 from whybox.report.visible import calm
 
 
@@ -70,6 +70,8 @@ def _properties(document: RunDocument, probe: ProbeRow) -> Iterator[tuple[str, s
     yield "seed", str(document.seed)
     yield "calls", str(probe.calls)
     yield "errors", str(probe.errors)
+    for item, said in mechanisms(probe, document.lang):
+        yield f"why.{_text(item)}", said
     for row in probe.estimates:
         low, high = row.interval or (None, None)
         numbers = {"": row.estimate, ".low": low, ".high": high, ".floor": row.floor, ".null_95": row.null_95}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from whybox.report.document import RunDocument
-from whybox.report.run_lines import MARKS, estimate_of, why
+from whybox.report.run_lines import MARKS, estimate_of, mechanisms, why
 from whybox.report.run_words import say
 from whybox.report.visible import one_line, shortened
 
@@ -37,6 +37,11 @@ def _lines(document: RunDocument) -> Iterator[str]:
     for gate in gates[:MOST_ROWS]:
         name = f"**{_text(gate.probe)}** · {_text(gate.target)} · {_text(gate.gate)}"
         yield f"- {MARKS[gate.verdict]} {name}: {_text(why(gate, lang))}"
+    found = [(probe, *each) for probe in document.probes for each in mechanisms(probe, lang)]
+    if found:
+        yield ""
+    for probe, item, said in found[:MOST_ROWS]:
+        yield f"- **{_text(probe.probe)}** · {_text(probe.target)} · {_text(item)}: {_text(said)}"
     if (left := max(0, len(document.probes) - MOST_ROWS) + max(0, len(gates) - MOST_ROWS)) > 0:
         yield ""
         yield say("run.left_out", lang, n=left)

@@ -1,7 +1,10 @@
 """What a report of a run says by itself: states, reasons, the line of an estimate."""
 
-from whybox.report.document import GateRow, Lang, ProbeRow
+from collections.abc import Iterator
+
+from whybox.report.document import GateRow, Lang, Mechanism, ProbeRow
 from whybox.report.estimate_line import Shown, line, p_text
+from whybox.report.numbers import interval, number
 from whybox.report.run_words import say
 from whybox.statistics.unknown import Unknown
 
@@ -40,6 +43,30 @@ def estimate_of(probe: ProbeRow, lang: Lang) -> str:
         probe.errors,
     )
     return line(shown, lang)
+
+
+def mechanisms(probe: ProbeRow, lang: Lang) -> Iterator[tuple[str, str]]:
+    """Each explained item with what was found for it, or why nothing was."""
+    for row in probe.deciding:
+        if row.mechanism is not None:
+            yield row.item, mechanism(row.mechanism, lang)
+
+
+def mechanism(found: Mechanism, lang: Lang) -> str:
+    """Code, what undid the answer with its effect and interval, the sentence, and of what it speaks."""
+    if found.code is None:
+        return say("why.none", lang, reason=found.code_reason)
+    code = " · ".join(filter(None, (found.code, found.detail)))
+    undone = "" if found.undone_by is None else _undone(found, found.undone_by, lang)
+    scope = say("why.this-prompt", lang) if found.scope == "this-prompt" else ""
+    return say("why.code", lang, code=code, effect=undone, sentence=found.sentence) + scope
+
+
+def _undone(found: Mechanism, what: str, lang: Lang) -> str:
+    if found.effect is None:
+        return say("why.undone", lang, what=what)
+    bounds = "" if found.interval is None else f" {interval(found.interval)}"
+    return say("why.effect", lang, what=what, effect=number(found.effect, signed=True), interval=bounds)
 
 
 def _p(value: float | None) -> str:

@@ -49,7 +49,6 @@ RUN_PAGE: dict[str, tuple[str, str]] = {
     "rp.deciding": ("Items that decided it", "起决定作用的样本"),
     "rp.right": ("expected", "预期"),
     "rp.mechanism": ("Mechanism", "机制"),
-    "rp.undone": ("undone by {what}", "可由 {what} 消除"),
     "rp.power": ("About {n} more items would settle it.", "再增加约 {n} 个样本即可判定。"),
     "rp.probe.calls": ("{calls} calls, {errors} failed, {seconds} s together", "{calls} 次调用，{errors} 次失败，合计 {seconds} 秒"),
     "rp.table": ("Calls", "调用"),

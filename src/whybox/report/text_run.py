@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.text import Text
 
 from whybox.report.document import Lang, RunDocument
-from whybox.report.run_lines import MARKS, estimate_of, why
+from whybox.report.run_lines import MARKS, estimate_of, mechanisms, why
 from whybox.report.run_words import say
 from whybox.report.visible import one_line
 
@@ -26,6 +26,8 @@ def render_run(document: RunDocument, console: Console, lang: Lang) -> None:
             if (gate.probe, gate.target) == (probe.probe, probe.target):
                 said = f"  {MARKS[gate.verdict]} {one_line(gate.says)} {one_line(why(gate, lang))}"
                 console.print(Text(said), style=_STYLES[gate.verdict])
+        for item, found in mechanisms(probe, lang):
+            console.print(Text(f"  {say('why.head', lang)} {one_line(item)}: {one_line(found)}"))
 
 
 def _print(console: Console, name: str, state: str | None, lang: Lang) -> None:

@@ -98,12 +98,23 @@ class ArmAnswer(Part):
 
 
 class Mechanism(Part):
-    """What `why` found for an item with the weights: a cause code, its detail, a sentence, and what undid it."""
+    """What `why` found for a failed item with the weights: a cause code, a sentence, and what undid the answer.
 
-    code: str
+    code: None where the item could not be explained, with the reason. effect, interval: of the change on LD, in nats.
+    scope: of what the sentence speaks. others: further causes that were named.
+    """
+
+    code: str | None
+    code_reason: str | None = None
     detail: str | None = None
     sentence: str
     undone_by: str | None = None
+    effect: float | None
+    effect_reason: str | None = None
+    interval: Interval | None
+    interval_reason: str | None = None
+    scope: Literal["this-prompt", "variants"] | None = None
+    others: tuple[str, ...] = ()
 
 
 class DecidingRow(Part):

@@ -8,7 +8,7 @@ from whybox.report.html.page import Bundle, Table, page
 from whybox.report.html.run_data import packed_calls
 from whybox.report.html.run_figures import Forest, RateCurve, forest, rate_curve
 from whybox.report.numbers import exact, number
-from whybox.report.run_lines import MARKS, why
+from whybox.report.run_lines import MARKS, mechanism, why
 from whybox.report.run_page_words import RUN_PAGE, SCRIPT_KEYS
 from whybox.report.visible import shortened
 from whybox.report.words import say
@@ -63,6 +63,7 @@ def run_page(document: RunDocument, calls: CallsPayload, lang: Lang) -> str:
         packed=packed,
         marks=MARKS,
         why=lambda gate: why(gate, lang),
+        mechanism=lambda found: mechanism(found, lang),
         points=points,
         short=lambda text: shortened(text, MOST_TEXT),
         most_grid=MOST_GRID,

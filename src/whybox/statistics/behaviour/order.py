@@ -52,7 +52,7 @@ def place_counts(places: Integer[np.ndarray, "..."], k: int) -> list[int]:
     return np.bincount(places[places != LOST], minlength=k).tolist()
 
 
-def most_distinct(codes: Calls, item_ids: Sequence[str], most: int = 3) -> list[tuple[str, int]]:
+def most_distinct(codes: Calls, item_ids: Sequence[str], most: int = 100) -> list[tuple[str, int]]:
     """The items with the most different answers, with their number; items with one answer are not among them."""
     distinct = [len(set(item[item != LOST].tolist())) for item in codes]
     ranked = sorted(zip(item_ids, distinct, strict=True), key=lambda pair: -pair[1])
