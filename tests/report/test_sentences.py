@@ -10,11 +10,11 @@ def changed(**cause: object):
 
 def test_the_verdict_is_one_sentence_for_a_ticket() -> None:
     assert sentences.headline(fixtures.why(), "en") == (
-        "The model did not look at doc2: “boost decision → doc2” flips the answer in 9 of 9 variants, "
+        "The model looked too little at doc2: “boost decision → doc2” flips the answer in 9 of 9 variants, "
         "no sham does (0 of 21)."
     )
     assert sentences.headline(fixtures.why(), "zh").startswith(
-        "模型没有看 doc2：“boost decision → doc2”使 9 个变体中的 9 个"
+        "模型对 doc2 看得太少：“boost decision → doc2”使 9 个变体中的 9 个"
     )
 
 

@@ -17,7 +17,7 @@ def printed(render, document, lang="en", terminal=False, **more) -> str:
 
 def test_the_verdict_comes_first_and_the_path_last() -> None:
     lines = printed(render_why, fixtures.why(), path="refund.html").splitlines()
-    assert lines[2].startswith("The model did not look at doc2:")
+    assert lines[2].startswith("The model looked too little at doc2:")
     assert lines[-1] == "Report: refund.html"
     text = "\n".join(lines)
     assert "LD −1.96 → +0.176 nats · effect +2.13\n" in text

@@ -26,4 +26,4 @@ def test_no_sentence_claims_more_than_was_measured() -> None:
 def test_the_most_special_claim_is_taken() -> None:
     assert claim_key("context-use", "not-looked-at") == "claim.context-use.not-looked-at"
     assert claim_key("joint", "order+knowledge") == "claim.joint"
-    assert say("claim.context-use.not-looked-at", "zh", about="doc2") == "模型没有看 doc2"
+    assert say("claim.context-use.not-looked-at", "zh", about="doc2") == "模型对 doc2 看得太少"

@@ -38,6 +38,44 @@ def test_a_candidate_says_what_it_lacks() -> None:
     assert "Candidate context-use · not-looked-at: shams turn the answer right as well." in said
 
 
+def test_what_also_turns_the_answer_right_is_said() -> None:
+    cut = Try("cut decision → doc1", True, after=1.1)
+    facts = replace(REFUND, cuts=(cut,), closed=Try("closed book", True), lift=1.2)
+    said = words.because(rule(facts), facts, "en")
+    assert "“cut decision → doc1” turns the answer right (LD +1.1)." in said
+    assert "Without any context the answer is right as well: the evidence is not needed for it." in said
+    assert "Its share is not low for its length: that more of it turns the answer right is all that is shown." in said
+
+
+def test_a_boost_that_names_nothing_is_said() -> None:
+    facts = replace(REFUND, alone=STUCK, cuts=(), orders=())
+    found = rule(facts)
+    assert found.causes[0].code == "not-determined"
+    assert "“boost decision → doc2” turns the answer right; that names a cause only where" in words.because(
+        found, facts, "en"
+    )
+
+
+def test_a_cut_that_alone_turns_the_answer_is_named() -> None:
+    facts = replace(REFUND, boost=NO_BOOST, cuts=(Try("cut decision → note", True, after=1.0),))
+    assert "Cutting alone turns the answer right: “cut decision → note”." in words.because(rule(facts), facts, "en")
+
+
+def test_a_part_of_a_right_answer_with_too_few_others_beside_it_is_no_innocent() -> None:
+    facts = replace(REFUND, right=True, ignores_evidence=True, evidence=("doc",), too_few_beside=("doc",))
+    said = words.because(rule(facts), facts, "en")
+    assert "What cutting doc takes away exceeds the floor, and too few other spans of its length exist" in said
+    assert "Warning" not in said
+    closed = replace(facts, closed=Try("closed book", True))
+    assert "Warning: without any context the answer is right as well." in words.because(rule(closed), closed, "en")
+
+
+def test_no_sham_is_asked_for_where_none_can_be_made() -> None:
+    facts = replace(REFUND, lenient=Try("lenient parse", True))
+    assert words.would_change(rule(facts), "en") == "Variants in which “lenient parse” fails."
+    assert "sham" in words.would_change(rule(REFUND), "en")
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize(
     "facts",

@@ -120,8 +120,8 @@ def _check_slots(case: CaseText) -> None:
     for slot, values in case.vary.items():
         if slot not in used:
             raise FieldFault(("vary", slot), "a slot that some text or answer uses", f"no {{{slot}}}")
-        if len(set(values)) < len(values):
-            raise FieldFault(("vary", slot), "different values", ", ".join(values))
+        if len({" ".join(value.split()) for value in values}) < len(values):
+            raise FieldFault(("vary", slot), "values that differ in more than blanks", ", ".join(map(repr, values)))
 
 
 def _templates(case: CaseText) -> Iterator[tuple[FieldPath, str]]:

@@ -108,7 +108,7 @@ def tried_rows(study: Study, facts: Facts) -> Iterator[d.Tried]:
     """Every trial, every other way of computing, the metric behind words that are not the model's own, what was
     screened, and what the answer was to other evidence.
     """
-    yield from (_tried_row(trial) for trial in study.trials.values())
+    yield from (_tried_row(trial, study.wrong_here) for trial in study.trials.values())
     known = {switch.what for switch in facts.switches}
     computed = [facts.reference] if facts.reference is not None and facts.reference.what not in known else []
     for switch in (*computed, *facts.switches):
@@ -171,7 +171,8 @@ def _changed_row(changed: Changed) -> d.Tried:
     )
 
 
-def _tried_row(trial: Trial) -> d.Tried:
+def _tried_row(trial: Trial, wrong_here: bool) -> d.Tried:
+    """A wrong answer flips where it becomes right, a right one where it is right no longer."""
     bounds = None if trial.repeats is None else mean_interval(trial.repeats.effects)
     return d.Tried(
         what=trial.what,
@@ -183,7 +184,7 @@ def _tried_row(trial: Trial) -> d.Tried:
         else ONE_PROMPT
         if trial.repeats is None
         else "all variants have the same effect",
-        flips=trial.flips,
+        flips=trial.flips if wrong_here else not trial.outcome.score.right,
         answer=trial.outcome.answer,
         flags=tuple(_flags(trial)),
     )

@@ -49,7 +49,7 @@ WORDS: dict[str, tuple[str, str]] = (
             "The right passage was there and did not decide the answer",
             "正确的段落就在上下文里，但没有左右答案",
         ),
-        "claim.context-use.not-looked-at": ("The model did not look at {about}", "模型没有看 {about}"),
+        "claim.context-use.not-looked-at": ("The model looked too little at {about}", "模型对 {about} 看得太少"),
         "claim.context-use.looked-at-not-used": (
             "The model looked at {about}, and what it read did not decide the answer",
             "模型看了 {about}，但读到的内容没有左右答案",

@@ -13,6 +13,7 @@ from threading import Thread
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+BEGINS_WITHIN_S = 5.0
 WAKES_EVERY_S = 0.05  # a signal that another thread received is seen no sooner
 
 
@@ -42,15 +43,23 @@ def _elsewhere(coroutine: Coroutine[Any, Any, T]) -> T:
         except BaseException as fault:
             ended.set_exception(fault)
 
-    Thread(target=copy_context().run, args=(run,), daemon=True).start()
+    thread = Thread(target=copy_context().run, args=(run,), daemon=True)
     try:
+        thread.start()  # Ctrl-C may come before it returns, with the coroutine on its way
         _watch(ended)
     except KeyboardInterrupt:
-        with suppress(RuntimeError):  # its loop has just ended by itself
-            cancel.result()()
-        wait([ended])
+        _end(cancel, ended)
         raise
     return ended.result()
+
+
+def _end(cancel: Future[Callable[[], object]], ended: "Future[Any]") -> None:
+    """Asks the coroutine to end, and waits for it; nothing where the thread has not come so far as to begin it."""
+    with suppress(TimeoutError):
+        stop = cancel.result(BEGINS_WITHIN_S)
+        with suppress(RuntimeError):  # its loop has just ended by itself
+            stop()
+        wait([ended])
 
 
 def _watch(ended: "Future[Any]") -> None:

@@ -81,7 +81,8 @@ class Facts:
     all later positions moves the metric no more than its null. longer: an answer that was cut by its limit (which the
     case states or not), written on. stated: some part of the prompt states the right answer as the scorer reads it;
     evidence_states: a part of the evidence does. form_writers: heads or MLPs that write the illegal form, taken out.
-    follows_change: with another value in the evidence the answer moves to that value.
+    follows_change: with another value in the evidence the answer moves to that value. too_few_beside: parts whose cut
+    exceeds the floor, and that so few other spans match that no p ≤ .05 was possible.
     """
 
     right: bool
@@ -121,6 +122,7 @@ class Facts:
     pairs: tuple[Pair, ...] = ()
     lift: float | None = None
     rests_on: tuple[str, ...] = ()
+    too_few_beside: tuple[str, ...] = ()
     ignores_evidence: bool | None = None
     not_run: tuple[str, ...] = ()
 

@@ -67,6 +67,7 @@ def facts_of(
         total_in_null=_total_in_null(study),
         lift=lift,
         rests_on=tuple(found.name for found in study.segments if is_support(found, setting.delta)),
+        too_few_beside=tuple(found.name for found in study.segments if _has_few_beside(found, setting.delta)),
         ignores_evidence=_ignores_evidence(study),
     )
 
@@ -135,6 +136,14 @@ def is_support(found: SegmentEffects, delta: float) -> bool:
     if not isinstance(direct, Reading) or not isinstance(null, NullBand):
         return False
     return direct.ld < -5 * delta and null.p <= ALPHA
+
+
+def _has_few_beside(found: SegmentEffects, delta: float) -> bool:
+    """Whether cutting a part lowers the metric beyond the floor, with too few matched spans for any p ≤ .05."""
+    direct, null = found.direct, found.null
+    if not isinstance(direct, Reading) or direct.ld >= -5 * delta:
+        return False
+    return isinstance(null, NullBand) and null.smallest_p > ALPHA and null.p <= null.smallest_p
 
 
 def _try(study: Study, name: str) -> Try | None:

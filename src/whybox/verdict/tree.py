@@ -47,6 +47,9 @@ class Remark(StrEnum):
     CUT_SHORT = "cut-short"
     READERS_NOT_RUN = "readers-not-run"
     CUT_FLIPS = "cut-flips"
+    BOOST_FLIPS = "boost-flips"
+    RIGHT_WITHOUT = "right-without"
+    NEEDS_NO_EVIDENCE = "needs-no-evidence"
     NOT_ON_EVIDENCE = "not-on-evidence"
 
 
@@ -76,8 +79,7 @@ def rule(facts: Facts) -> Ruling:
     if facts.right and facts.got_wrong:
         return _undetermined(facts, "not-reproduced-here", ())
     if facts.right:
-        warning = (Remark.NOT_ON_EVIDENCE,) if facts.ignores_evidence else ()
-        return Ruling((Leaf("none", None, about=facts.rests_on),), (), warning, variants=False)
+        return Ruling((Leaf("none", None, about=facts.rests_on),), (), tuple(_warnings(facts)), variants=False)
     before = [*_computing(facts), *_decoding(facts)]
     if named := [leaf for leaf in before if not leaf.lacks]:
         return Ruling(tuple(named[:1]), (), tuple(_remarks(facts, named[:1])), _speaks_of_variants(named[0]))
@@ -93,6 +95,14 @@ def rule(facts: Facts) -> Ruling:
     if named:
         return Ruling(tuple(named), candidates, tuple(_remarks(facts, named)), _speaks_of_variants(named[0]))
     return _undetermined(facts, _why_not(facts), candidates)
+
+
+def _warnings(facts: Facts) -> Iterator[Remark]:
+    """Of a right answer: where it does not rest on its evidence."""
+    if facts.closed is not None and facts.closed.flips:
+        yield Remark.NEEDS_NO_EVIDENCE
+    elif facts.ignores_evidence and not set(facts.evidence) & set(facts.too_few_beside):
+        yield Remark.NOT_ON_EVIDENCE
 
 
 def _undetermined(facts: Facts, detail: str | None, candidates: tuple[Leaf, ...]) -> Ruling:
@@ -298,3 +308,13 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.READERS_NOT_RUN
     if not named and any(cut.flips for cut in facts.cuts):
         yield Remark.CUT_FLIPS
+    if (
+        not named
+        and facts.boost is not None
+        and facts.boost.flips
+        and facts.alone is not None
+        and not facts.alone.flips
+    ):
+        yield Remark.BOOST_FLIPS
+    if ("context-use", "not-looked-at") in codes and facts.closed is not None and facts.closed.flips:
+        yield Remark.RIGHT_WITHOUT

@@ -35,6 +35,10 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "none": ("The answer written here is right", "这里写出的答案是正确的"),
     "rests": ("cutting {about} lowers the metric beyond floor and null", "切断 {about} 使指标下降，超出噪声底与零分布"),
+    "rests.open": (
+        "what cutting {about} takes away exceeds the floor, and too few other spans of its length exist to tell it from chance",
+        "切断 {about} 的影响超出噪声底，但同样长度的其他片段太少，无法与偶然区分",
+    ),
     "rests.nothing": ("no single part carries it beyond floor and null", "没有哪一部分单独的作用超出噪声底与零分布"),
     "not-reproduced": (
         "The wrong output was observed elsewhere; here the same prompt gives the right answer. Weights, rendered ids, stop "
@@ -59,6 +63,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "A sham that turns the answer right as often, or variants in which “{what}” fails",
         "有对照同样使答案正确，或在变体中“{what}”失效",
     ),
+    "change.uncontrolled": ("Variants in which “{what}” fails", "在变体中“{what}”失效"),
     "change.none": ("A wrong answer to the same ids", "同样的 id 得到错误答案"),
     "change.open": (
         "Any single change that turns the answer right, with silent shams and in 8 of 10 failing variants",
@@ -74,13 +79,13 @@ REMARKS: dict[Remark, tuple[str, str]] = {
     ),
     Remark.MECHANISM_NOT_SHOWN: ("order, mechanism not shown: no attention edge flips it", "顺序起作用，但机制未证实：没有任何注意力边能翻转它"),
     Remark.LIFT_NOT_LOW: (
-        "although its share is not low for its length",
-        "尽管按长度算它所得的注意力并不低",
+        "its share is not low for its length: that more of it turns the answer right is all that is shown",
+        "按长度算它所得的注意力并不低：所证实的只是再多一些就使答案正确",
     ),
-    Remark.LIFT_LOW: ("although its share is low for its length", "尽管按长度算它所得的注意力偏低"),
+    Remark.LIFT_LOW: ("its share is low for its length all the same", "不过按长度算它所得的注意力偏低"),
     Remark.TOTAL_NOT_NULL: (
-        "although hiding the evidence from every later position moves the metric beyond its null",
-        "尽管对之后所有位置隐藏证据会使指标变化超出零分布",
+        "hiding the evidence from every later position moves the metric beyond its null all the same",
+        "不过对之后所有位置隐藏证据会使指标变化超出零分布",
     ),
     Remark.ZERO_ONLY: (
         "the removal is a zero ablation, which is off-distribution; mean and resample ablation were not run",
@@ -107,10 +112,22 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "whether the evidence was looked at but not used is open: patching of the heads that read it was not run",
         "证据是否被看到却未被使用尚无定论：没有做读取头的激活替换",
     ),
-    Remark.CUT_FLIPS: ("cutting a competing part turns the answer right", "切断与之竞争的部分使答案正确"),
+    Remark.CUT_FLIPS: ("cutting alone turns the answer right: {cuts}", "仅切断就使答案正确：{cuts}"),
+    Remark.BOOST_FLIPS: (
+        "“{boost}” turns the answer right; that names a cause only where the evidence alone is right",
+        "“{boost}”使答案正确；只有在只留证据时答案正确，才能据此指明原因",
+    ),
+    Remark.RIGHT_WITHOUT: (
+        "without any context the answer is right as well: the evidence is not needed for it",
+        "没有任何上下文时答案也正确：答案并不需要证据",
+    ),
+    Remark.NEEDS_NO_EVIDENCE: (
+        "Warning: without any context the answer is right as well",
+        "警告：没有任何上下文时答案也正确",
+    ),
     Remark.NOT_ON_EVIDENCE: (
-        "Warning: the answer stays right without the evidence, or cutting it changes nothing beyond its null",
-        "警告：没有证据答案仍然正确，或切断证据的影响不超出零分布",
+        "Warning: cutting the evidence off changes nothing beyond floor and null",
+        "警告：切断证据的影响不超出噪声底与零分布",
     ),
 }  # fmt: skip
 
@@ -156,7 +173,8 @@ def would_change(ruling: Ruling, lang: Lang) -> str:
     leaf = ruling.causes[0]
     end = "。" if lang == "zh" else "."
     if leaf.undone_by is not None:
-        return _say("change.leaf", lang, what=leaf.undone_by.what) + end
+        key = "change.uncontrolled" if leaf.undone_by.shams is None else "change.leaf"
+        return _say(key, lang, what=leaf.undone_by.what) + end
     return _say("change.none" if leaf.code == "none" else "change.open", lang) + end
 
 
@@ -168,7 +186,8 @@ def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
     match leaf.code, leaf.detail:
         case "none", _:
             yield _say("none", lang)
-            yield _say("rests" if leaf.about else "rests.nothing", lang, about=", ".join(leaf.about))
+            key = "rests" if leaf.about else "rests.open" if facts.too_few_beside else "rests.nothing"
+            yield _say(key, lang, about=", ".join(leaf.about or facts.too_few_beside))
         case "not-determined", "not-reproduced-here":
             yield _say("not-reproduced", lang)
         case "not-determined", _:
@@ -234,8 +253,8 @@ def _proof(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
     if leaf.detail == "looked-at-not-used" and facts.total_in_null:
         yield _say("total.null", lang)
     yield _joined(list(_controls(leaf.undone_by, lang)), lang)
-    for edge in (*facts.cuts, facts.boost) if leaf.code == "order" else ():
-        if edge is not None and edge.flips:
+    for edge in (*facts.cuts, facts.boost) if leaf.code in ("order", "context-use") else ():
+        if edge is not None and edge.flips and edge is not leaf.undone_by:
             yield _joined(list(_controls(edge, lang)), lang)
 
 
@@ -257,9 +276,11 @@ def _controls(change: Try, lang: Lang) -> Iterator[str]:
 
 def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterator[str]:
     prefix, forced = facts.forced or ("", 0.0)
+    cuts = ", ".join(f"“{cut.what}”" for cut in facts.cuts if cut.flips)
+    boost = "" if facts.boost is None else facts.boost.what
     for remark in remarks:
         text = REMARKS[remark][lang == "zh"]
-        yield text.format(prefix=prefix, forced=_number(forced), own=_number(facts.own_ld))
+        yield text.format(prefix=prefix, forced=_number(forced), own=_number(facts.own_ld), cuts=cuts, boost=boost)
 
 
 def _candidate(leaf: Leaf, lang: Lang) -> str:
