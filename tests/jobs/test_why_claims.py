@@ -62,7 +62,7 @@ def test_two_right_documents_one_of_them_named() -> None:
     answer = {"right": right, "wrong": planted.instance.wrong, "kind": "name"}
     found = explained(planted, text=parts, evidence=["doc1"], vary={}, answer=answer)
     assert found.verdict.causes[0].code == "none"
-    assert "Warning: the answer stays right without the evidence" in found.verdict.because
+    assert "Warning: cutting the evidence off changes nothing beyond floor and null" in found.verdict.because
 
 
 def test_a_document_that_gives_orders_is_text_like_any_other() -> None:
