@@ -146,7 +146,11 @@ async def _order(test: OrderTest, case: Case, seed: int, target: Target) -> Chec
     if finding.broken or isinstance(finding.estimates[0].value, Unknown):
         raise InfrastructureError(f"order: {finding.broken or 'no answer could be compared'}")
     points = 100 * finding.estimates[0].value
-    shown = [f"  {arm}: {answer!r}" for one in finding.deciding[:1] for arm, answer in _pairs(one.arms, one.answers)]
+    shown = [
+        f"  {arm}: {answer!r}"
+        for one in finding.deciding[:1]
+        for arm, answer in zip(one.arms, one.answers, strict=True)
+    ]
     state = State.PASS if points <= test.most_points else State.FAIL
     told = f"{points:.1f} points of answers change (at most {test.most_points:g}), {len(items)} prompts"
     return Checked(state, told, tuple(shown) if state is State.FAIL else ())
@@ -237,7 +241,3 @@ def _asks(case: CaseInstance) -> str:
     """The part that asks: `question`, else the last."""
     names = [part.name for part in case.parts]
     return ASK if ASK in names else names[-1]
-
-
-def _pairs(arms: Sequence[str], answers: Sequence[str]) -> Iterator[tuple[str, str]]:
-    return zip(arms, answers, strict=True)
