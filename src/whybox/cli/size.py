@@ -19,23 +19,29 @@ What = Annotated[
     ),
 ]
 Context = Annotated[
-    int | None, typer.Option("--context", metavar="N", help="Tokens of a request (the trained context).", show_default=False)
+    int | None,
+    typer.Option("--context", metavar="N", help="Tokens of a request (the trained context).", show_default=False),
 ]
 Batch = Annotated[int, typer.Option("--batch", metavar="B", help="Requests at once.")]
 SharedPrefix = Annotated[int, typer.Option("--shared-prefix", metavar="N", help="Tokens that all requests begin with.")]
 BlockSize = Annotated[int, typer.Option("--block-size", metavar="N", help="Slots of a block of a paged cache.")]
 WeightsType = Annotated[
     str | None,
-    typer.Option("--dtype", metavar="bf16|int8|q4_k|…", help="Type of the weights (what the file holds).", show_default=False),
+    typer.Option(
+        "--dtype", metavar="bf16|int8|q4_k|…", help="Type of the weights (what the file holds).", show_default=False
+    ),
 ]
 CacheType = Annotated[str, typer.Option("--kv-dtype", metavar="bf16|fp8|…", help="Type of keys and values.")]
 Memory = Annotated[
-    str | None, typer.Option("--memory", metavar="24GB", help="What has to hold it all (GB = 10⁹, GiB = 2³⁰).", show_default=False)
+    str | None,
+    typer.Option("--memory", metavar="24GB", help="What has to hold it all (GB = 10⁹, GiB = 2³⁰).", show_default=False),
 ]
 Bandwidth = Annotated[
     str | None, typer.Option("--bandwidth", metavar="3.35TB/s", help="Of the memory, for times.", show_default=False)
 ]
-Rate = Annotated[str | None, typer.Option("--flops", metavar="989T", help="Operations a second, for times.", show_default=False)]
+Rate = Annotated[
+    str | None, typer.Option("--flops", metavar="989T", help="Operations a second, for times.", show_default=False)
+]
 MOST_TOKENS, MOST_BATCH, MOST_BLOCK = 10**9, 10**7, 10**5
 
 
@@ -80,7 +86,7 @@ def size(
     hardware: Hardware,
     told: Delivered,
 ) -> None:
-    """Size a model before it runs: parameters, bytes, FLOPs, KV cache, roofline, what fits; formula beside each number."""
+    """Size a model before it runs: parameters, bytes, FLOPs, KV cache, roofline, what fits, each with its formula."""
     from whybox.cli.telling import Form, progress_for
     from whybox.jobs.size import size as reckon
     from whybox.report.draw import png_bytes, size_picture, svg_text

@@ -111,11 +111,11 @@ class Item:
 
 def products(terms: Iterable[Term]) -> str:
     """A sum of products as it is read, equal ones once: 15 × (512 · 2 · 256) + 3 × (2,000 · 2 · 256)."""
-    counted = Counter(tuple(term) for term in terms)
-    return " + ".join(_counted(" · ".join(f"{each:,}" for each in term), term, count) for term, count in counted.items())
+    return " + ".join(_counted(term, count) for term, count in Counter(map(tuple, terms)).items())
 
 
-def _counted(shown: str, term: Term, count: int) -> str:
+def _counted(term: Term, count: int) -> str:
+    shown = " · ".join(f"{factor:,}" for factor in term)
     if count == 1:
         return shown
     return f"{count} × {shown}" if len(term) == 1 else f"{count} × ({shown})"

@@ -30,7 +30,7 @@ from whybox.report.document import (
 )
 from whybox.size import cache, fit, held, parameters, roofline, work
 from whybox.size.figure import Figure
-from whybox.size.load import Load, Machine
+from whybox.size.load import UNKNOWN, Load, Machine
 from whybox.size.outline import Matrix, Outline
 from whybox.size.source import Found, Wish, find
 from whybox.size.units import DTYPES, Dtype, dtype_named
@@ -48,7 +48,7 @@ class SizeQuestion:
     """context: None for the trained one. dtype: None for what the file holds, or the configuration says."""
 
     wish: Wish
-    machine: Machine = Machine()
+    machine: Machine = UNKNOWN
     context: int | None = None
     batch: int = 1
     shared: int = 0
@@ -125,7 +125,10 @@ class Reckoned:
             attention=self._attention(),
             activations=Activations(bytes=self._whole(held.activations(self.of, self.load))),
             intensity=self._intensity(weights.bytes),
-            **self._limits(weights.bytes),
+            roofline=(times := self._roofline(weights.bytes)),
+            roofline_reason=None if times else NO_MACHINE,
+            fit=(fits := self._fit(weights.bytes)),
+            fit_reason=None if fits else NO_MEMORY,
             curve=tuple(_curve(self.of, self.load, self.machine, weights.bytes)),
             formulas=tuple(_formula(figure) for figure in self.kept.values()),
             notes=notes,
@@ -251,15 +254,6 @@ class Reckoned:
             decode=self._real(roofline.one_pass(of, load, weights, "decode").intensity),
             prefill=self._real(roofline.one_pass(of, load, weights, "prefill").intensity),
         )
-
-    def _limits(self, weights: int) -> dict[str, Roofline | Fit | str | None]:
-        times, fits = self._roofline(weights), self._fit(weights)
-        return {
-            "roofline": times,
-            "roofline_reason": None if times else NO_MACHINE,
-            "fit": fits,
-            "fit_reason": None if fits else NO_MEMORY,
-        }
 
     def _roofline(self, weights: int) -> Roofline | None:
         ridge = roofline.ridge(self.machine)

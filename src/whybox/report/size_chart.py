@@ -61,7 +61,7 @@ def charts(document: SizeDocument, lang: Lang) -> tuple[Chart, Chart]:
         say("size.figure.flops", lang),
         (say("size.figure.matrices", lang), say("size.figure.attention", lang)),
         [(matrices, point.decode_flops - matrices) for point in document.curve],
-        ("FLOP", None, lang),
+        ("", None, lang),
     )
     return memory, flops
 
@@ -83,7 +83,9 @@ def _stacked(
     upper = tuple((x, (low + high) / top) for x, (low, high) in zip(across, values, strict=True))
     line = Mark(limit / top, say("size.figure.limit", lang, memory=scaled(limit, letter))) if limit and shown else None
     areas = (Area(names[0], floor, middle), Area(names[1], middle, upper))
-    return Chart(title, areas, _x_ticks(document, across), _y_ticks(top, letter), line, _trained(document, across, lang))
+    return Chart(
+        title, areas, _x_ticks(document, across), _y_ticks(top, letter), line, _trained(document, across, lang)
+    )
 
 
 def _places(contexts: Sequence[int]) -> tuple[float, ...]:
@@ -110,12 +112,14 @@ def _short(context: int) -> str:
 def _y_ticks(top: float, letter: str) -> tuple[Mark, ...]:
     ticks = Scale(0.0, top, 0.0, 100.0)
     step = _round(top / 4)
-    return tuple(Mark(ticks.at(i * step) / 100, scaled(i * step, letter) if i else "0") for i in range(int(top / step) + 1))
+    return tuple(
+        Mark(ticks.at(i * step) / 100, scaled(i * step, letter) if i else "0") for i in range(int(top / step) + 1)
+    )
 
 
 def _round(step: float) -> float:
     magnitude = 10.0 ** math.floor(math.log10(step))
-    return next(factor * magnitude for factor in (1, 2, 5, 10) if factor * magnitude >= step * 0.999)
+    return next(factor * magnitude for factor in (1, 2, 2.5, 5, 10) if factor * magnitude >= step * 0.999)
 
 
 def _trained(document: SizeDocument, across: Sequence[float], lang: Lang) -> Mark | None:

@@ -26,7 +26,7 @@ def scaled(value: float, unit: str) -> str:
     size = abs(value)
     letter, factor = next(((letter, factor) for letter, factor in _UNITS if size >= factor * 0.9995), ("", 1))
     shown = f"{value:,}" if factor == 1 and isinstance(value, int) else number(value / factor)
-    return f"{shown} {letter}{unit}"
+    return f"{shown} {letter}{unit}".rstrip()
 
 
 def seconds(value: float) -> str:
@@ -41,7 +41,7 @@ def amount(value: float, unit: str, lang: Lang) -> str:
     """A figure in its unit; whole numbers whole, with what they come to."""
     match unit:
         case "bytes":
-            return f"{int(value):,} {say('size.unit.bytes', lang)}" if value < 1_000_000 else scaled(value, "B")
+            return f"{int(value):,} {say('size.unit.bytes', lang)}" if value < 10_000_000 else scaled(value, "B")
         case "FLOP":
             return f"{scaled(value, 'FLOP')}"
         case "s":
@@ -94,7 +94,7 @@ def headline(document: SizeDocument, lang: Lang) -> str:
         "size.head",
         lang,
         name=one_line(document.model.name),
-        parameters=scaled(document.parameters.total, "").rstrip(),
+        parameters=scaled(document.parameters.total, "").replace("G", "B"),
         weights=scaled(document.weights.bytes, "B"),
         context=f"{document.load.context:,}",
         cache=scaled(document.kv_cache.bytes_per_request, "B"),

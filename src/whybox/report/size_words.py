@@ -47,9 +47,10 @@ SIZES: dict[str, tuple[str, str]] = {
     ),
     "size.why.flops": (
         "2 for each multiply-add of a matrix product, scores and mix included; norms, RoPE, softmax and look-ups are left "
-        "out. A query sees the keys up to its own. Reading a prompt needs the logits of its last token alone.",
+        "out. A query sees the keys up to its own. Reading a prompt needs the logits of its last token alone. MLA reads "
+        "prompts with keys and values spelled out, and writes on the latent itself.",
         "矩阵乘的每次乘加计 2 次，包括打分与加权求和；不计归一化、RoPE、softmax 和查表。每个 query 只看到自己及之前的键。"
-        "读提示只需要最后一个 token 的 logits。",
+        "读提示只需要最后一个 token 的 logits。MLA 读提示时展开键和值，写 token 时直接在潜向量上计算。",
     ),
     "size.why.held": (
         "Scores where they are stored (naive attention), and what tiled attention (flash) keeps in their place. Activations "
@@ -99,7 +100,7 @@ SIZES: dict[str, tuple[str, str]] = {
     "size.figure.limit": ("memory given: {memory}", "给定内存：{memory}"),
     "size.figure.matrices": ("matrices", "矩阵"),
     "size.figure.attention": ("attention", "注意力"),
-    "size.figure.axis": ("context, tokens (each step doubles)", "上下文，token（每格翻倍）"),
+    "size.figure.axis": ("context, tokens (logarithmic)", "上下文，token（对数）"),
     "size.figure.trained": ("trained", "训练长度"),
     "size.unit.requests": ("requests", "个请求"),
     "size.unit.rows": ("rows", "行"),

@@ -50,9 +50,7 @@ def of_batch(of: Outline, load: Load) -> Figure:
 def saved(of: Outline, load: Load) -> Figure:
     """By keeping the shared beginning once."""
     formula = f"Σ layers (b − 1) · shared · {letters(of)} · bytes"
-    terms = [
-        (load.batch - 1, *_kept(block.attention, own_and_shared(block, load)[1], load)) for block in of.blocks
-    ]
+    terms = [(load.batch - 1, *_kept(block.attention, own_and_shared(block, load)[1], load)) for block in of.blocks]
     return _bytes("kv_cache.bytes_saved", formula, terms, load)
 
 

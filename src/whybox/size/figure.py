@@ -7,7 +7,9 @@ from typing import Literal
 
 from whybox.engine.memory import Term, products
 
-Unit = Literal["parameters", "bytes", "FLOP", "tokens", "rows", "requests", "FLOP/byte", "s", "tokens/s", "requests/s", "bits", "×"]
+Unit = Literal[
+    "parameters", "bytes", "FLOP", "tokens", "rows", "requests", "FLOP/byte", "s", "tokens/s", "requests/s", "bits", "×"
+]
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The largest batch, and the longest context, whose weights and cache fit a memory. Room for activations is not in it."""
+"""The largest batch, and the longest context, whose weights and cache fit a memory; activations are not counted."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -23,24 +23,23 @@ def largest_batch(of: Outline, load: Load, weights: int, memory: int) -> Figure 
     if found == MOST_BATCH:
         return None
     formula = "largest b with weights + paged cache(b, n) ≤ memory"
-    return Figure("fit.batch", found, "requests", formula, _told(of, load, weights, memory, batch=found))
+    return Figure("fit.batch", found, "requests", formula, _told(of, replace(load, batch=found), weights, memory))
 
 
 def longest_context(of: Outline, load: Load, weights: int, memory: int) -> Figure | None:
-    """None where a longer context needs no more memory: every layer has a window."""
-    fits: Callable[[int], bool] = lambda context: held(of, replace(load, context=context), weights) <= memory
-    found = _largest(fits, MOST_CONTEXT)
+    """0 where not one token fits; None where a longer context needs no more memory: every layer has a window."""
+    found = _largest(lambda context: held(of, replace(load, context=context), weights) <= memory, MOST_CONTEXT)
     if found == MOST_CONTEXT:
         return None
     formula = "largest n with weights + paged cache(b, n) ≤ memory"
-    return Figure("fit.context", found, "tokens", formula, _told(of, load, weights, memory, context=found))
+    return Figure("fit.context", found, "tokens", formula, _told(of, replace(load, context=found), weights, memory))
 
 
-def _told(of: Outline, load: Load, weights: int, memory: int, **found: int) -> str:
-    if min(found.values()) == 0:
-        return f"{weights:,} (weights) + {cache.paged(of, load).value:,} > {memory:,}"
-    at = cache.paged(of, replace(load, **found)).value
-    return f"{weights:,} (weights) + {at:,} ≤ {memory:,}"
+def _told(of: Outline, load: Load, weights: int, memory: int) -> str:
+    """The comparison at the largest that fits, or at the least that does not."""
+    least = replace(load, batch=max(load.batch, 1), context=max(load.context, 1))
+    sign = "≤" if least == load else ">"
+    return f"{weights:,} (weights) + {cache.paged(of, least).value:,} {sign} {memory:,}"
 
 
 def _largest(fits: Callable[[int], bool], most: int) -> int:

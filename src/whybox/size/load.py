@@ -32,3 +32,7 @@ class Machine:
     memory: int | None = None
     bandwidth: int | None = None
     flops: int | None = None
+
+
+UNKNOWN = Machine()
+"""No machine is thought of."""

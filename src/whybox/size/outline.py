@@ -179,7 +179,7 @@ def _matrices(shapes: Mapping[str, tuple[int, ...]], layer: Layer) -> Iterator[M
         if role.startswith("experts."):
             _, index, name = role.split(".")
             if index == "0" and isinstance(layer.mlp, Moe):
-                yield Matrix(f"expert {name}", *shape[:2], "mlp", layer.mlp.experts, layer.mlp.active)
+                yield Matrix(f"expert {name}", shape[0], shape[1], "mlp", layer.mlp.experts, layer.mlp.active)
             continue
         out, into = (shape[0], math.prod(shape[1:])) if role == "out" else (math.prod(shape[:-1]), shape[-1])
         yield Matrix(role, out, into, "mlp" if role in _MLP_ROLES else "attention")

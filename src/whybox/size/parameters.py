@@ -15,7 +15,9 @@ def total(of: Outline) -> Figure:
 
 def embedding(of: Outline) -> Figure:
     """Token and position tables, and a head of its own."""
-    return summed("parameters.embedding", "parameters", "(v + positions) · c, twice v where the head is untied", _tables(of))
+    return summed(
+        "parameters.embedding", "parameters", "(v + positions) · c, twice v where the head is untied", _tables(of)
+    )
 
 
 def active(of: Outline) -> Figure:

@@ -1,7 +1,8 @@
 """Arithmetic intensity, and the least time that a machine's bandwidth and FLOP rate allow (the roofline).
 
 Read in one pass: the weights that its tokens need, once for the whole batch; the cache of every request, a shared
-beginning once. Left out: activations, launches, communication. Time = max(FLOPs / rate, bytes / bandwidth): no engine can be faster than that.
+beginning once. Left out: activations, launches, communication. No engine can be faster than
+max(FLOPs / rate, bytes / bandwidth).
 """
 
 from dataclasses import dataclass
@@ -47,7 +48,9 @@ def _flops(of: Outline, load: Load, phase: Phase) -> int:
 def of_attention(of: Outline, load: Load) -> Figure:
     """Decode, attention alone: FLOPs a byte of cache. At 16 bit h / g; no batch makes it better."""
     kept = cache.per_request(of, load).value
-    return divided("intensity.attention", "FLOP/byte", "attention(n) / cache of one request", work.attention(of, load).value, kept)
+    return divided(
+        "intensity.attention", "FLOP/byte", "attention(n) / cache of one request", work.attention(of, load).value, kept
+    )
 
 
 def ridge(machine: Machine) -> Figure | None:
@@ -67,7 +70,7 @@ class Time:
 
 
 def time(one: Pass, machine: Machine) -> Time | None:
-    """None where bandwidth or FLOP rate is not told. rate: tokens written in a second by the whole batch, or requests read."""
+    """None where bandwidth or FLOP rate is not told. rate: tokens that the whole batch writes, or requests read."""
     if machine.flops is None or machine.bandwidth is None:
         return None
     computing, moving = one.flops / machine.flops, one.nbytes / machine.bandwidth

@@ -63,6 +63,8 @@ def find(wish: Wish, progress: Progress | None = None) -> Found:
             f"KEY=VALUE changes a configuration, and {wish.what} is a model with weights",
             "give its config.json, or a family's name: whybox size llama hidden_size=4096 …",
         )
+    if wish.what.startswith(library.PREFIX) and not wish.what.endswith(".gguf"):
+        return _of_hub(wish, library.locate_config(wish.what))
     return _of_weights(wish, library.locate(wish.what, progress=progress))
 
 
@@ -81,6 +83,15 @@ def changes_of(words: Sequence[str]) -> dict[str, object]:
 
 
 # Weights
+
+
+def _of_hub(wish: Wish, place: Path) -> Found:
+    """Of weights that are here, else of the configuration alone, which is small."""
+    if not place.is_dir() or not _only_config(place):
+        return _of_weights(wish, place)
+    found = _of_config(wish, place / CONFIG)
+    note = "the weights were not fetched: their bytes follow --dtype"
+    return replace(found, outline=replace(found.outline, notes=(*found.outline.notes, note)))
 
 
 def _of_weights(wish: Wish, path: Path) -> Found:
@@ -114,7 +125,9 @@ def _only_config(folder: Path) -> bool:
     """Whether a folder holds a config.json and no weights that could be read."""
     weights = any(next(folder.glob(pattern), None) for pattern in ("*.gguf", "*.safetensors"))
     if not weights and not (folder / CONFIG).is_file():
-        raise ModelNotFound(f"{folder} holds neither weights nor a {CONFIG}", "give the folder of a model, or a config.json")
+        raise ModelNotFound(
+            f"{folder} holds neither weights nor a {CONFIG}", "give the folder of a model, or a config.json"
+        )
     return not weights
 
 
@@ -144,7 +157,7 @@ def _of_numbers(wish: Wish) -> Found:
 
 
 def _plain(values: Mapping[str, object]) -> tuple[dict[str, object], list[str]]:
-    """The configuration of the text model alone, without what says how its weights are packed; and what was left out."""
+    """The text model's configuration, without what says how its weights are packed; and what was left out."""
     notes = []
     text = values.get("text_config")
     if isinstance(text, Mapping) and "model_type" in text:

@@ -1,7 +1,7 @@
 """FLOPs: 2 for each multiply-add of a matrix product, scores and mixes included, and nothing else.
 
-Left out, as usual: norms, RoPE, softmax, activations, biases, the embedding (a look-up). A query sees the keys up to its
-own, in a window at most W of them. Reading a prompt needs the logits of its last token alone.
+Left out, as usual: norms, RoPE, softmax, activations, biases, the embedding (a look-up). A query sees the keys up to
+its own, in a window at most W of them. Reading a prompt needs the logits of its last token alone.
 """
 
 import math

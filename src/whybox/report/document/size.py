@@ -84,7 +84,10 @@ class WeightBytes(Part):
 
 
 class PagedCache(Part):
-    """blocks: of one request in the layer that keeps most. waste: unfilled slots of the batch; most_waste: of a request."""
+    """blocks: of one request in the layer that keeps most. waste: unfilled slots of the batch, in bytes.
+
+    most_waste: of one request, whatever its length.
+    """
 
     block_size: int
     blocks: int

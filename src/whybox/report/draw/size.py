@@ -19,7 +19,7 @@ def size_picture(document: SizeDocument, lang: Lang) -> Scene:
     labels = Labels(lang)
     lang = lang if labels.say("size.title.curve") != "Over the context" else "en"  # where no font has Chinese
     title = labels.told(headline(document, lang))
-    width = 2 * (EDGE + LEFT + WIDE) + GAP - EDGE
+    width = 2 * (EDGE + LEFT + WIDE) + GAP
     marks: list[Drawn] = [
         Words(EDGE, 32, shortened(title, int(width / 9)), TITLE, light("ink"), bold=True),
         Words(EDGE, 56, labels.told(asked(document, lang)), TEXT, light("quiet")),
@@ -44,6 +44,7 @@ def _chart(chart: Chart, left: float) -> list[Drawn]:
     for area, fill in zip(chart.areas, FILLS, strict=True):
         marks.append(Shape(tuple((left + WIDE * each, _y(high)) for each, high in area.outline), light(fill)))
     if chart.limit:
+        marks.append(Box(left, _y(chart.limit.at) - 1, WIDE, 3.5, light("surface")))
         marks += [Box(left + 8 * i, _y(chart.limit.at), 5, 1.5, light("warn")) for i in range(WIDE // 8)]
         marks.append(Words(x + 8, 109, chart.limit.label, SMALL, light("warn")))
     if chart.trained:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from whybox.report.document import FormulaRow, Lang, SizeDocument
 from whybox.report.html.page import Bundle, Table, page
-from whybox.report.size_chart import Chart, Place, charts
+from whybox.report.size_chart import Place, charts
 from whybox.report.size_lines import SECTIONS, asked, cell, columns, headline, made_of, rows_of, verdict
 from whybox.report.words import say
 
@@ -41,7 +41,9 @@ def size_page(document: SizeDocument, lang: Lang) -> str:
         charts=charts(document, lang),
         points=_points,
         columns=[say(f"size.column.{name}", lang) for name in shown],
-        curve=[(point.context == document.load.context, [cell(point, name) for name in shown]) for point in document.curve],
+        curve=[
+            (point.context == document.load.context, [cell(point, name) for name in shown]) for point in document.curve
+        ],
         types=document.weights.types,
         limits=document.roofline,
         notes=document.notes[:MOST_NOTES],
@@ -57,17 +59,21 @@ def _points(places: tuple[Place, ...]) -> str:
 def _curve_table(document: SizeDocument, lang: Lang) -> Table:
     """Exact, for copies."""
     names = ["context", "kv_bytes", "total_bytes", "decode_flops", "prefill_flops", "scores_bytes", "batch"]
-    rows = [["" if (value := getattr(point, name)) is None else str(value) for name in names] for point in document.curve]
+    rows = [
+        ["" if (value := getattr(point, name)) is None else str(value) for name in names] for point in document.curve
+    ]
     return Table("curve", names, rows, 24)
 
 
 def _matrix_table(document: SizeDocument, lang: Lang) -> Table:
     names = ("matrix", "shape", "layers", "copies", "used", "parameters")
     rows = [
-        [row.name, f"{row.shape[0]:,} × {row.shape[1]:,}", *map(str, (row.layers, row.copies, row.used)), f"{row.parameters:,}"]
+        [
+            row.name,
+            f"{row.shape[0]:,} × {row.shape[1]:,}",
+            *map(str, (row.layers, row.copies, row.used)),
+            f"{row.parameters:,}",
+        ]
         for row in document.matrices
     ]
     return Table("matrices", [say(f"size.column.{name}", lang) for name in names], rows, MOST_MATRICES)
-
-
-

@@ -18,7 +18,6 @@ from whybox.size.configs.frame import (
 )
 from whybox.size.outline import Block, Outline
 
-
 _OF_BIGCODE = ("scale_attn_weights", "scale_attention_softmax_in_fp32", "attention_softmax_in_fp32")
 
 
@@ -41,7 +40,13 @@ def falcon(config: Config) -> Outline:
         vectors += projection_biases(a) + c + f + c
     block = Block(a, (*projections(a, c), *plain(c, f)), vectors)
     layers = size(config, "num_hidden_layers", MOST_LAYERS)
-    ignored = ("alibi", "multi_query", "parallel_attn", "apply_residual_connection_post_layernorm", "num_ln_in_parallel_attn")
+    ignored = (
+        "alibi",
+        "multi_query",
+        "parallel_attn",
+        "apply_residual_connection_post_layernorm",
+        "num_ln_in_parallel_attn",
+    )
     return outline(config, "falcon", [block] * layers, Frame(vectors=2 * c, tied=True), ignored)
 
 
@@ -52,7 +57,9 @@ def gpt_bigcode(config: Config) -> Outline:
     f = size(config, "n_inner") if config.has("n_inner") else 4 * c
     vectors = 4 * c + projection_biases(a) + c + f + c
     block = Block(a, (*projections(a, c), *plain(c, f)), vectors)
-    frame = Frame(2 * c, tied=True, width_key="n_embd", context_key="n_positions", positions=size(config, "n_positions"))
+    frame = Frame(
+        2 * c, tied=True, width_key="n_embd", context_key="n_positions", positions=size(config, "n_positions")
+    )
     ignored = (
         *_OF_BIGCODE, "inference_runner", "validate_runner_input", "pre_allocate_kv_cache", "max_sequence_length",
         "max_batch_size", "pad_key_length",

@@ -33,7 +33,9 @@ def qwen2_moe(config: Config) -> Outline:
         Block(a, (*attention, *(experts if index not in plain and (index + 1) % step == 0 else dense)), vectors)
         for index in range(size(config, "num_hidden_layers", MOST_LAYERS))
     ]
-    return outline(config, "qwen2_moe", blocks, Frame(vectors=c), ("sliding_window", "max_window_layers", "layer_types"))
+    return outline(
+        config, "qwen2_moe", blocks, Frame(vectors=c), ("sliding_window", "max_window_layers", "layer_types")
+    )
 
 
 def olmoe(config: Config) -> Outline:
