@@ -13,7 +13,7 @@ _DECIMAL = dict(zip("KMGTPE", (10**power for power in range(3, 21, 3)), strict=T
 _BINARY = {f"{letter}I": 1 << power for letter, power in zip("KMGTP", range(10, 60, 10), strict=True)}
 _PREFIXES = {"": 1} | _DECIMAL | _BINARY
 _AMOUNT = re.compile(
-    r"\s*(?P<number>\d+(?:\.\d*)?(?:e[+]?\d+)?)\s*(?P<prefix>[KMGTPE]I?)?\s*(?P<unit>[A-Z/]*)\s*", re.I
+    r"\s*(?P<number>\d{1,24}(?:\.\d{0,24})?(?:e[+]?\d\d?)?)\s*(?P<prefix>[KMGTPE]I?)?\s*(?P<unit>[A-Z/]*)\s*", re.I
 )
 
 Quantity = Literal["memory", "bandwidth", "flops"]
