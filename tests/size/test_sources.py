@@ -164,10 +164,12 @@ def test_names_that_lead_nowhere(tmp_path: Path) -> None:
 def test_a_family_without_numbers_says_how_to_give_them() -> None:
     with pytest.raises(UsageError) as caught:
         find(Wish("deepseek_v3"))
-    assert caught.value.cause == "deepseek_v3 is a family, and none of its numbers is given: hidden_size is missing"
-    assert "whybox size deepseek_v3 hidden_size=…" in caught.value.remedy
-    with pytest.raises(FormatError, match="num_hidden_layers"):
+    assert caught.value.cause == "deepseek_v3: hidden_size is missing"
+    assert caught.value.remedy == "give it as config.json spells it: hidden_size=…"
+    with pytest.raises(UsageError, match="num_hidden_layers is missing"):
         find(Wish("deepseek_v3", {"hidden_size": 64}))
+    with pytest.raises(UsageError, match="hidden_size: expected a whole number from 1"):
+        find(Wish("deepseek_v3", {"hidden_size": -64}))
 
 
 @pytest.mark.parametrize("word", ["heads", "=8", "a b=1"])

@@ -12,8 +12,8 @@ SIZES: dict[str, tuple[str, str]] = {
         "{memory} 可放下权重，并同时放下 {batch} 个 {context} token 的请求",
     ),
     "size.head.fit_none": (
-        "{memory} hold the weights ({weights}), or less: not one request of {context} tokens beside them",
-        "{memory} 放不下权重（{weights}）外加一个 {context} token 的请求",
+        "{memory} hold the weights ({weights}), and not one request of {context} tokens beside them",
+        "{memory} 放得下权重（{weights}），但放不下一个 {context} token 的请求",
     ),
     "size.head.fit_weights": ("{memory} do not hold the weights ({weights})", "{memory} 放不下权重（{weights}）"),
     "size.made_of": (

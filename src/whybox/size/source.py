@@ -137,23 +137,26 @@ def _of_config(wish: Wish, path: Path) -> Found:
     values, notes = _plain({**read_object(path, CONFIG), **wish.changes})
     notes += [f"{key} = {value!r} (given; not the file's)" for key, value in wish.changes.items()]
     file = Unweighted(path, values)
-    described = _described(file, wish.accept)
+    described = _typed(file, wish) if wish.changes else _described(file, wish.accept)
     described = replace(described, notes=(*described.notes, *notes))
     return Found(wish.what, "config", described, sha256_of([path]), dtype=_dtype(values))
 
 
 def _of_numbers(wish: Wish) -> Found:
     values = {"model_type": wish.what, **wish.changes}
-    try:
-        described = _described(Unweighted(Path(wish.what), values), wish.accept)
-    except FormatError as problem:
-        if wish.changes or problem.found != "nothing":
-            raise
-        raise UsageError(
-            f"{wish.what} is a family, and none of its numbers is given: {problem.field} is missing",
-            f"give them as config.json spells them: whybox size {wish.what} {problem.field}=…, or a config.json",
-        ) from problem
+    described = _typed(Unweighted(Path(wish.what), values), wish)
     return Found(wish.what, "numbers", described, "", dtype=_dtype(values))
+
+
+def _typed(file: WeightFile, wish: Wish) -> Outline:
+    """A configuration some of whose numbers were typed: what cannot be is then the caller's own mistake."""
+    try:
+        return _described(file, wish.accept)
+    except FormatError as problem:
+        if problem.found == "nothing":
+            remedy = f"give it as config.json spells it: {problem.field}=…"
+            raise UsageError(f"{wish.what}: {problem.field} is missing", remedy) from problem
+        raise UsageError(problem.cause, problem.remedy or "change the number that was given") from problem
 
 
 def _plain(values: Mapping[str, object]) -> tuple[dict[str, object], list[str]]:
