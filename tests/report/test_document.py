@@ -91,7 +91,7 @@ def outline(schema: dict[str, Any]) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["whybox.doctor", "whybox.look", "whybox.next", "whybox.run", "whybox.run-comparison", "whybox.why"]
+    "name", ["whybox.doctor", "whybox.look", "whybox.next", "whybox.run", "whybox.run-comparison", "whybox.size", "whybox.why"]
 )
 def test_the_published_schema_is_the_schema(name: str) -> None:
     published = json.loads((PUBLISHED / f"{name}.json").read_text(encoding="utf-8"))

@@ -21,13 +21,17 @@ from whybox.size.outline import Outline
 from whybox.size.parameters import total
 
 CONFIG = "config.json"
+NOT_READ = "not read"  # a digest would read all weights, which may be hundreds of gigabytes
 Kind = Literal["gguf", "safetensors", "config", "numbers"]
 RUN_NAMES = tuple(family.name for family in families.FAMILIES)
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a name led to. types: of the tensors of a file; empty without weights. dtype: what a configuration says."""
+    """What a name led to. types: of the tensors of a file; empty without weights. dtype: what a configuration says.
+
+    digest: of the configuration alone.
+    """
 
     name: str
     kind: Kind
@@ -106,7 +110,7 @@ def _of_weights(wish: Wish, path: Path) -> Found:
     described = _described(file, wish.accept)
     kind: Kind = "gguf" if isinstance(file, GgufFile) else "safetensors"
     described = replace(described, notes=(*described.notes, *_differing(file, described)))
-    return Found(wish.what, kind, described, file.digest(), tuple(file.types()))
+    return Found(wish.what, kind, described, NOT_READ, tuple(file.types()))
 
 
 def _differing(file: WeightFile, of: Outline) -> tuple[str, ...]:
