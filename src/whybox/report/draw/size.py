@@ -8,7 +8,7 @@ from whybox.report.draw.scene import Mark as Drawn
 from whybox.report.size_chart import Chart, charts
 from whybox.report.size_lines import asked, headline
 
-EDGE, TITLE, TEXT, SMALL = 24, 18, 13, 11
+EDGE, TITLE, TEXT, SMALL = 24, 16, 13, 11
 WIDE, TALL, LEFT, GAP, TOP = 400, 240, 76, 36, 132
 FILLS = ("seg-7", "seg-5")
 HEIGHT = TOP + TALL + 76
@@ -21,7 +21,7 @@ def size_picture(document: SizeDocument, lang: Lang) -> Scene:
     title = labels.told(headline(document, lang))
     width = 2 * (EDGE + LEFT + WIDE) + GAP
     marks: list[Drawn] = [
-        Words(EDGE, 32, shortened(title, int(width / 9)), TITLE, light("ink"), bold=True),
+        Words(EDGE, 32, shortened(title, int(width / 10.5)), TITLE, light("ink"), bold=True),
         Words(EDGE, 56, labels.told(asked(document, lang)), TEXT, light("quiet")),
     ]
     for place, chart in enumerate(charts(document, lang)):
