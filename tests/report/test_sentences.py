@@ -14,7 +14,7 @@ def test_the_verdict_is_one_sentence_for_a_ticket() -> None:
         "no sham does (0 of 21)."
     )
     assert sentences.headline(fixtures.why(), "zh").startswith(
-        "模型对 doc2 看得太少：“boost decision → doc2”使 9 个变体中的 9 个"
+        "模型对 doc2 看得太少：“增强注意力：决定位置 → doc2”使 9 个变体中的 9 个"
     )
 
 
@@ -33,7 +33,7 @@ def test_shams_that_flip_are_said() -> None:
 
 def test_not_determined_is_a_verdict() -> None:
     assert sentences.headline(fixtures.not_determined(), "en") == (
-        "The cause was not determined: with the evidence alone the answer is wrong, too."
+        "The cause was not determined: given the evidence and nothing beside it, the answer is wrong."
     )
 
 

@@ -105,6 +105,10 @@ class CaseInstance:
             case _:
                 return self.scorer()
 
+    def breaks_contract(self, text: str) -> bool:
+        """A contract states how a legal answer begins; this one begins otherwise."""
+        return self.contract_prefix is not None and not text.lstrip().startswith(self.contract_prefix.strip())
+
     def keeping(self, names: Iterable[str]) -> "CaseInstance":
         """The same prompt with only the named parts; a message left without parts is left out."""
         kept = {self.part(name).name for name in names}

@@ -83,8 +83,12 @@ WORDS: dict[str, tuple[str, str]] = (
             "原因未能确定：答案取决于它之前写出的文字",
         ),
         "claim.not-determined.beyond-the-model": (
-            "The cause was not determined: with the evidence alone the answer is wrong, too",
-            "原因未能确定：只给出证据时，答案仍然是错的",
+            "The cause was not determined: given the evidence and nothing beside it, the answer is wrong",
+            "原因未能确定：除证据外别无材料时，答案也是错的",
+        ),
+        "claim.not-determined.several-answers": (
+            "The cause was not determined: the answer states the right answer and another one",
+            "原因未能确定：答案既给出了正确答案，又给出了另一个",
         ),
         "claim.not-determined.another-server": (
             "The cause was not determined: the answer came from another server",
