@@ -282,3 +282,29 @@ def test_lengths_and_patterns_are_said_in_the_words_of_this_project() -> None:
 
     assert "expected a length of at least 1, found ''" in refused(answer={"right": "", "kind": "text"})
     assert "expected text of the pattern" in refused(id="a b")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "kind"),
+    [
+        ("7 days", "seven days", "number"),
+        ("7天", "七天", "number"),
+        ("7 days", "７ days", "number"),
+        ("$5", "5 dollars", "number"),
+    ],
+)
+def test_the_right_value_in_other_words_is_no_wrong_answer(right: str, wrong: str, kind: str) -> None:
+    data = {"id": "x", "text": "How long?", "answer": {"right": right, "wrong": wrong, "kind": kind}}
+    with pytest.raises(
+        CaseError, match="answer.wrong: expected an answer other than the right one, found .* scores like"
+    ):
+        Case.from_data(data)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"), [("7 days", "7 hours"), ("$5", "€5"), ("七天", "三十天"), ("７天", "３０天")]
+)
+def test_units_and_digits_of_any_script_tell_answers_apart(right: str, wrong: str) -> None:
+    data = {"id": "x", "text": "How long?", "answer": {"right": right, "wrong": wrong, "kind": "number"}}
+    scorer = Case.from_data(data).filled().scorer()
+    assert (scorer.score(right).outcome, scorer.score(wrong).outcome) == ("right", "wrong")
