@@ -18,9 +18,10 @@ def work(model: Model) -> Work:
 
 
 def is_illegal(study: Study) -> bool:
-    """Something was written, and it asserts none of the known answers."""
+    """Something was written, and it asserts none of the known answers, nor may it give another."""
     own = study.answered
-    return study.wrong_here and own.score.outcome in ("invalid", "error") and bool(own.written.ids)
+    asserts = own.score.outcome not in ("invalid", "error") or study.asked.case.may_answer(own.text)
+    return study.wrong_here and not asserts and bool(own.written.ids)
 
 
 def is_explained(study: Study) -> bool:

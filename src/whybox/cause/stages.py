@@ -159,7 +159,7 @@ def _form(study: Study) -> None:
         makers["contract"] = trials.behind_prefix(case.contract_prefix)
     if not study.asked.settings.greedy:
         makers["greedy"] = trials.greedily
-    if is_illegal(study) or case.breaks_contract(study.answered.text):
+    if is_illegal(study) or study.answered.score.outcome == "invalid" or case.breaks_contract(study.answered.text):
         makers["lenient"] = trials.leniently
     study.run(makers)
     if is_illegal(study) and not is_explained(study) and start.ld > STEPS * study.decided.delta:

@@ -98,6 +98,8 @@ def lens_finding(document: WhyDocument, lang: Lang) -> str:
     rows = [row for row in document.lens if row.ld is not None]
     if document.decided_at is None or not rows:
         return say("lens.finding.none", lang)
+    if document.decided_at == rows[0].layer:
+        return say("lens.finding.always.right" if (rows[-1].ld or 0.0) > 0 else "lens.finding.always.wrong", lang)
     key = "lens.finding.right" if (rows[-1].ld or 0.0) > 0 else "lens.finding.wrong"
     return say(key, lang, layer=document.decided_at)
 

@@ -154,7 +154,7 @@ def _verdict(document: WhyDocument, console: Console, lang: Lang) -> None:
     if cause.shams is not None:
         p = number(cause.shams.p)
         told = say("verdict.p", lang, hits=cause.shams.flipped, n=cause.shams.n, p=p)
-        console.print(Text(f"{say('verdict.shams', lang)}: {told}"))
+        console.print(Text(f"{say('verdict.shams', lang)}{'：' if lang == 'zh' else ': '}{told}"))
     colon = "：" if lang == "zh" else ": "
     for key, text in (("because", verdict.because), ("mind", verdict.would_change_my_mind)):
         console.print(Text.assemble((say(f"verdict.{key}", lang) + colon, "dim"), calm(text)))

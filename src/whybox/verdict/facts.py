@@ -83,8 +83,8 @@ class Facts:
     """Everything read from the runs. None, or an empty tuple, stands for what was not run.
 
     own_ld: LD at the decision of the model's own path (`own` tells whether that path exists). legal: whether the answer
-    asserts anything. got_wrong: whether the output observed elsewhere was wrong. lenient: the answer is right once the
-    contract's form is not insisted on.
+    asserts a known answer, or may give another. got_wrong: whether the output observed elsewhere was wrong. lenient:
+    the answer is right once the contract's form is not insisted on.
 
     reference: the same ids on the reference engine; switches: ways of computing them in which the answer is right;
     divergence: where the two runs part. pinned: the ids that were meant, in place of those that were sent. readers:

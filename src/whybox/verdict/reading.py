@@ -36,7 +36,7 @@ def facts_of(
         delta=setting.delta,
         own=own.decision.kind == "own",
         own_ld=own.reading.ld,
-        legal=own.score.outcome not in ("invalid", "error"),
+        legal=own.score.outcome not in ("invalid", "error") or study.asked.case.may_answer(own.text),
         stated=_states(study, [part.name for part in study.asked.case.parts]),
         evidence_states=_states(study, study.roles.evidence) if study.roles.evidence else None,
         limit_stated=study.asked.case.decoding.max_tokens is not None,

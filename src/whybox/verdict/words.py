@@ -13,7 +13,7 @@ Lang = Literal["en", "zh"]
 WORDS: dict[str, tuple[str, str]] = {
     "own": (" (LD {ld} on its own path)", "（在其自身路径上 LD {ld}）"),
     "alone.right": ("With the evidence alone the answer is right{ld}", "只留证据时答案正确{ld}"),
-    "alone.wrong": ("With the evidence alone the answer is still wrong{ld}", "只留证据时答案仍然错误{ld}"),
+    "alone.wrong": ("With the evidence alone the answer is not right either{ld}", "只留证据时答案也不正确{ld}"),
     "orders.none": ("no other order of the parts gives the right answer", "换任何顺序都得不到正确答案"),
     "orders.right": ("in the order {order} the answer is right", "顺序为 {order} 时答案正确"),
     "flip": ("“{what}” turns the answer right{ld}", "“{what}”使答案变为正确{ld}"),
@@ -53,12 +53,12 @@ WORDS: dict[str, tuple[str, str]] = {
         "对之后所有位置隐藏证据，指标的变化不超出零分布",
     ),
     "none": ("The answer written here is right", "这里写出的答案是正确的"),
-    "rests": ("cutting {about} lowers the metric beyond floor and null", "切断 {about} 使指标下降，超出噪声底与零分布"),
+    "rests": ("cutting {about} lowers the metric beyond floor and null", "切断 {about} 使指标下降，超出底噪与零分布"),
     "rests.open": (
         "what cutting {about} takes away exceeds the floor, and too few other spans of its length exist to tell it from chance",
-        "切断 {about} 的影响超出噪声底，但同样长度的其他片段太少，无法与偶然区分",
+        "切断 {about} 的影响超出底噪，但同样长度的其他片段太少，无法与偶然区分",
     ),
-    "rests.nothing": ("no single part carries it beyond floor and null", "没有哪一部分单独的作用超出噪声底与零分布"),
+    "rests.nothing": ("no single part carries it beyond floor and null", "没有哪一部分单独的作用超出底噪与零分布"),
     "not-reproduced": (
         "The wrong output was observed elsewhere; here the same prompt gives the right answer. Weights, rendered ids, stop "
         "ids, sampling settings, precision and engine: whatever of these is not known to be the same may be the reason, and "
@@ -175,7 +175,7 @@ REMARKS: dict[Remark, tuple[str, str]] = {
     ),
     Remark.NOT_ON_EVIDENCE: (
         "Warning: cutting the evidence off changes nothing beyond floor and null",
-        "警告：切断证据的影响不超出噪声底与零分布",
+        "警告：切断证据的影响不超出底噪与零分布",
     ),
 }  # fmt: skip
 
@@ -292,7 +292,8 @@ def _about_alone(facts: Facts, lang: Lang) -> Iterator[str]:
     if facts.alone is None:
         return
     key = "alone.right" if facts.alone.flips else "alone.wrong"
-    first = _say(key, lang, ld=_ld_of(facts.alone, lang))
+    ahead = not facts.alone.flips and facts.alone.own is not None and facts.alone.own > 0
+    first = _say(key, lang, ld="" if ahead else _ld_of(facts.alone, lang))
     flipping = [order.what.removeprefix("order ") for order in facts.orders if order.flips]
     if facts.orders:
         none = "orders.several" if any(order.several for order in facts.orders) else "orders.none"
