@@ -328,3 +328,18 @@ def test_behind_a_contract_only_what_keeps_it_may_answer() -> None:
     data = {"id": "x", "text": "?", "answer": {"right": "Velmora", "kind": "name"}, "contract": {"prefix": "Answer: "}}
     case = Case.from_data(data).filled()
     assert [case.may_answer(said) for said in ("Answer: Tanrik", "Answer: ", "Tanrik")] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "found"),
+    [
+        ("id", "x" * 5000, "5,000"),
+        ("text", "a " * 2**20, "2,097,152"),
+        ("vary", {"a": list(map(str, range(10_000)))}, "10,000"),
+    ],
+)
+def test_what_is_too_long_is_told_by_its_length(field: str, value: object, found: str) -> None:
+    data = {"id": "x", "text": "How long?", "answer": {"right": "7 days", "kind": "number"}} | {field: value}
+    with pytest.raises(CaseError, match=f"expected a length of at most .*, found one of {found}") as problem:
+        Case.from_data(data)
+    assert len(problem.value.cause) < 200

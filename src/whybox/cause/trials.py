@@ -178,7 +178,7 @@ async def leniently(model: Model, setting: Setting) -> Trial:
     asked = setting.asked
     found = await answer(model, asked)
     score = asked.case.lenient_scorer().score(found.text, "stop" if found.written.stopped else "length")
-    read_so = Outcome(found.text, score, found.reading, found.reading, score.right, earlier_fork=False)
+    read_so = Outcome(found.text, score, found.reading, None, score.right, earlier_fork=False)
     return Trial("lenient parse", (), frozenset({PARSE}), read_so, None)
 
 

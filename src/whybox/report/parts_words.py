@@ -247,6 +247,7 @@ PART_WORDS: dict[str, tuple[str, str]] = {
     "stage.removals": ("removals", "拿掉部件"),
     "stage.variants": ("variants", "变体"),
     "stage.shams": ("shams", "对照编辑"),
+    "stage.evidence hidden": ("evidence hidden", "隐藏证据"),
     "stage.segments": ("segments", "各段"),
     "stage.keys": ("keys", "各个 key"),
     "stage.heads": ("heads", "注意力头"),

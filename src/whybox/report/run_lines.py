@@ -7,7 +7,7 @@ from whybox.report.estimate_line import Shown, line, p_text
 from whybox.report.numbers import interval, number
 from whybox.report.run_words import say
 from whybox.statistics.unknown import Unknown
-from whybox.verdict.names import named
+from whybox.verdict.experiment_words import named
 
 MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "?", "error": "!", "skipped": "–", None: "·"}
 

@@ -3,7 +3,7 @@
 from whybox.report.document import Cause, Lang, Metric, SegmentRow, Verdict, WhyDocument
 from whybox.report.numbers import below, interval, number, percent
 from whybox.report.words import claim_key, say
-from whybox.verdict.names import named, segment_named
+from whybox.verdict.experiment_words import named, segment_named
 
 
 def headline(document: WhyDocument, lang: Lang) -> str:

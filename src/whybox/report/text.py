@@ -15,7 +15,7 @@ from whybox.report.terminal import STYLES, bar, heading, model_line, plain_table
 from whybox.report.text_parts import parts
 from whybox.report.visible import calm, one_line, shortened, visible
 from whybox.report.words import WORDS, say
-from whybox.verdict.names import named
+from whybox.verdict.experiment_words import named
 
 MOST_TOKENS = 40
 MOST_TRIED = 12

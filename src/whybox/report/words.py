@@ -139,8 +139,8 @@ WORDS: dict[str, tuple[str, str]] = (
         # prompt and answers
         "prompt.title": ("The prompt and the answer", "提示与答案"),
         "prompt.note": (
-            "{n} tokens in {s} named parts. The answer is decided after the last of them.",
-            "共 {n} 个 token，分为 {s} 个具名部分。答案在最后一个 token 之后决定。",
+            "{n} tokens in {s} segments. The answer is decided after the last of them.",
+            "共 {n} 个 token，分为 {s} 段。答案在最后一个 token 之后决定。",
         ),
         "prompt.text": ("Text", "文本"),
         "prompt.tokens": ("Tokens", "Token"),
@@ -158,7 +158,7 @@ WORDS: dict[str, tuple[str, str]] = (
         "answer.missing": ("not given", "未给出"),
         "answer.prefix": ("Before the decision", "决定点之前"),
         "answer.position": ("Decision position", "决定位置"),
-        "answer.token": ("token {n}", "第 {n} 个 token"),
+        "answer.token": ("token {n}, counted from 0", "token {n}（从 0 数起）"),
         "prefix.own": ("the model's own words", "模型自己写出的文字"),
         "prefix.start": ("nothing: the answer starts here", "无：答案从这里开始"),
         "prefix.forced": ("supplied words", "外部给定的文字"),
@@ -326,6 +326,8 @@ WORDS: dict[str, tuple[str, str]] = (
         "column.direct": ("direct", "直接效应"),
         "column.low": ("low", "下限"),
         "column.high": ("high", "上限"),
+        "column.mean_low": ("mean over variants from", "变体均值下限"),
+        "column.mean_high": ("to", "变体均值上限"),
         "column.total": ("total", "总效应"),
         "column.removed": ("removed", "删除文本"),
         "column.noise": ("floor", "底噪"),

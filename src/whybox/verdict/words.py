@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from whybox.statistics.intervals import Rate, mean_interval, wilson
+from whybox.verdict.experiment_words import named
 from whybox.verdict.facts import Facts, ShamRun, Try
-from whybox.verdict.names import named
 from whybox.verdict.tree import Lack, Leaf, Remark, Ruling
 
 Lang = Literal["en", "zh"]

@@ -14,7 +14,7 @@ from whybox.report.html.why_tables import further_tables
 from whybox.report.numbers import exact
 from whybox.report.visible import visible
 from whybox.report.words import say
-from whybox.verdict.names import named
+from whybox.verdict.experiment_words import named
 
 MOST_SEGMENTS = 12
 MOST_HEADS = 12
@@ -212,11 +212,11 @@ def _heads(document: WhyDocument, lang: Lang) -> Table:
 
 
 def _tried(document: WhyDocument, lang: Lang) -> Table:
-    names = ("what", "effect", "low", "high", "flips", "answer", "flags")
+    names = ("what", "effect", "mean_low", "mean_high", "flips", "answer", "flags")
     rows = []
     for tried in document.tried:
         low, high = tried.interval or (None, None)
-        flips = "" if tried.flips is None else str(tried.flips).lower()
+        flips = "" if tried.flips is None else say("tried.yes" if tried.flips else "tried.no", lang)
         numbers = [exact(tried.effect), exact(low), exact(high)]
         flags = "; ".join(named(flag, lang) for flag in tried.flags)
         rows.append([named(tried.what, lang), *numbers, flips, tried.answer or "", flags])

@@ -22,7 +22,7 @@ from whybox.report.html.page import Table
 from whybox.report.numbers import exact
 from whybox.report.visible import visible
 from whybox.report.words import say
-from whybox.verdict.names import named
+from whybox.verdict.experiment_words import named
 
 FEW = 6  # rows that are drawn of a table whose section shows its rows anyway
 _FLAGS = ("flags",)

@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from whybox.verdict.names import named, segment_named
+from tests.cause.studies import opened
+from whybox.cause.effort import full_stages, quick_stages
+from whybox.cause.stages import stages
+from whybox.compare.switches import REFERENCE
+from whybox.jobs.why import FIGURES, WhyOptions, why
+from whybox.report.words import WORDS
+from whybox.testing import ROWS
+from whybox.testing.decoys import NONE
+from whybox.verdict.experiment_words import named, segment_named
 
 KEPT = re.compile(r"doc\d|policy|token|MLP|LD|query|key|kernel|log P|head_out|fp32|KV")
 
@@ -50,3 +58,25 @@ def test_every_name_that_the_code_gives_is_in_the_catalogue(folder: str) -> None
         for name in re.findall(r'(?:Trial|Switch|prompt_trial\(model, setting,) ?\(?"([^"{}]+)"', file.read_text())
     ]
     assert [name for name in given if named(name, "zh") == name and not KEPT.fullmatch(name)] == []
+
+
+def test_every_stage_of_a_plan_has_a_name_in_both_languages() -> None:
+    study = opened(ROWS["not_looking"](1))
+    plan = [*stages(study), *quick_stages(study), *full_stages(study)]
+    names = [*(stage.name for stage in plan), REFERENCE, FIGURES]
+    assert [name for name in names if f"stage.{name}" not in WORDS] == []
+
+
+def test_what_a_report_of_a_wrong_answer_says_by_itself_is_chinese() -> None:
+    """Notes, experiments, flags, and what a run changed; names of sites, ids and the user's own words stay."""
+    planted = ROWS["not_looking"](1, NONE)
+    found = why(planted.model, planted.case, WhyOptions(limit=4, lang="zh"))
+    said = [
+        *found.provenance.notes,
+        *(row.what for row in found.tried),
+        *(flag for row in found.tried for flag in row.flags),
+    ]
+    said += [found.metric.definition, found.verdict.causes[0].undone_by or "", *(row.kind for row in found.runs)]
+    own = planted.model.spec.notes
+    assert [one for one in said if one and one not in own and named(one, "zh") == one] == []
+    assert not re.search(r"[a-z]{3,} [a-z]{2,} [a-z]{2,}", found.verdict.because)
