@@ -1,5 +1,6 @@
 from tests.report import fixtures
-from whybox.report import sentences
+from whybox.report import findings, sentences
+from whybox.report.document import SetRow
 
 
 def changed(**cause: object):
@@ -64,3 +65,12 @@ def test_nothing_beyond_the_floor_is_a_finding_too() -> None:
     document = fixtures.why(metric=metric, segments=rows)
     assert sentences.evidence_finding(document, "en") == "No cut changed LD beyond the floor"
     assert sentences.heads_finding(document, "zh") == "没有单个头对证据的注意力使 LD 的改变超过底噪"
+
+
+def test_a_set_that_turns_the_metric_alone_is_not_said_to_turn_the_answer() -> None:
+    """Without its first MLP a model writes noise: LD may change its sign, and no answer comes of it."""
+    document = fixtures.why()
+    row = SetRow(what="removal", about=(), parts=("MLP 0",), ld=1.83, others=(), tried=12, turns=False, answer="noise")
+    for lang, said in (("en", "the answer that is written then does not turn"), ("zh", "此时写出的答案并未扭转")):
+        assert said in findings.set_finding(row, document, lang)
+        assert said not in findings.set_finding(row.model_copy(update={"turns": True}), document, lang)

@@ -31,7 +31,7 @@ WORDS: dict[str, tuple[str, str]] = (
         "page.copied": ("Copied", "已复制"),
         "page.exact": ("Exact numbers", "精确数值"),
         "page.left_out": (
-            "{n} rows are left out on this page; the copy holds them.",
+            "Rows left out on this page: {n}; the copy holds them.",
             "本页省略了 {n} 行；复制的数据包含全部。",
         ),
         "page.skip": ("To the verdict", "跳到结论"),
