@@ -45,7 +45,7 @@ def test_parts_and_full_effort_are_told_in_a_few_lines() -> None:
         "head 20.1 act once others are gone (backup)",
         "together: −1.90 nats",
         "head 22.4 and head 23.2 cancel each other",
-        "boosted to doc2: head 18.7, head 18.8, head 20.1, head 22.4 · 4 parts are enough: LD −1.96 → +0.166, and the answer turns",
+        "boosted to doc2: head 18.7, head 18.8, head 20.1, head 22.4 · 4 parts are enough: LD −1.96 → +0.166",
         "Spearman ρ 0.840; signs agree in 36 of 39",
     ):
         assert told in text
