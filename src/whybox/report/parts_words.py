@@ -194,6 +194,15 @@ PART_WORDS: dict[str, tuple[str, str]] = {
         "一次梯度看不到 {place}：其估计之和为 {estimate}，而替换整个位点为 {joint}。沿 {n} 个中点积分得 {shared}，"
         "与之相差超过 10 %：不给出份额。{part} 单独干预实测 {effect}。",
     ),
+    # a lens that tells nothing
+    "lens.finding.always.wrong": (
+        "The wrong answer is ahead after every layer: the lens does not tell where it was decided",
+        "每一层之后都是错误答案领先：logit lens 看不出在哪里决定",
+    ),
+    "lens.finding.always.right": (
+        "The right answer is ahead after every layer: the lens does not tell where it was decided",
+        "每一层之后都是正确答案领先：logit lens 看不出在哪里决定",
+    ),
     # share against effect
     "shares.title": (
         "Share on the evidence against effect: ρ {signed} signed, {absolute} by size",

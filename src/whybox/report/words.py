@@ -205,14 +205,6 @@ WORDS: dict[str, tuple[str, str]] = (
             "From layer {layer} on, the right answer stays ahead",
             "从第 {layer} 层起，正确答案一直领先",
         ),
-        "lens.finding.always.wrong": (
-            "The wrong answer is ahead after every layer: the lens does not tell where it was decided",
-            "每一层之后都是错误答案领先：logit lens 看不出在哪里决定",
-        ),
-        "lens.finding.always.right": (
-            "The right answer is ahead after every layer: the lens does not tell where it was decided",
-            "每一层之后都是正确答案领先：logit lens 看不出在哪里决定",
-        ),
         "lens.finding.none": ("No layer decides beyond the floor", "没有任何一层的领先超过底噪"),
         "lens.note": (
             "The logit lens reads the residual stream after each layer through the model's own head. "
