@@ -232,6 +232,8 @@ def _shape_error(error: ValidationError, data: Mapping[str, Any], document: Docu
     if first["type"] == "missing":
         return CaseError(f"{_where(document, path)}: expected this field, found none", _REMEDY)
     found = f"{first['input']!r:.80}"
+    if first["type"] in ("too_long", "string_too_long"):
+        found = f"one of {len(first['input']):,}"
     hint = " (quote it: YAML and JSON read a bare true as yes or no)" if isinstance(first["input"], bool) else ""
     return CaseError(f"{_where(document, path)}: expected {_lowered(first['msg'])}, found {found}{hint}", _REMEDY)
 
