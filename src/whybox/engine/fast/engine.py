@@ -26,6 +26,7 @@ from whybox.engine.memory import Need, Run, require_room
 from whybox.engine.needs import need
 from whybox.engine.read import Reading
 from whybox.engine.trace import Answer, Cache, Change, Choose, Draft, Key, LayerSlots, Trace, Wish, wanted
+from whybox.engine.wishes import named_sites
 from whybox.errors import NonFiniteError, PromptError, UsageError
 from whybox.spec import Rope, Spec
 from whybox.statistics.rows import AttentionRows, AttentionWish, Joining
@@ -90,7 +91,7 @@ class FastEngine:
         statistics: AttentionWish | None = None,
     ) -> Trace:
         """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site."""
-        wishes, past = tuple(see), cache.seen if cache else 0
+        wishes, past = named_sites("see", see), cache.seen if cache else 0
         if cache and len(cache.layers) != len(self.spec.layers):
             raise UsageError("a counterfactual of a sweep keeps no cache", "run it on its own: model.changed")
         if len(ids) > STEP or not past:
