@@ -13,7 +13,7 @@ from whybox.engine import machine, prefixes
 from whybox.engine.edit import Edit, add, cut, scale, set_to, zero
 from whybox.engine.fast import FastEngine, Kernel, Precision, batch
 from whybox.engine.sampling import GREEDY, Decoding
-from whybox.engine.trace import Draft, Engine
+from whybox.engine.trace import Cache, Draft, Engine
 from whybox.engine.writing import Writing
 from whybox.errors import CapacityError, NonFiniteError, PromptError, SiteError
 from whybox.sites import sites_of
@@ -177,6 +177,24 @@ def test_weights_given_to_keys_of_a_later_chunk_keep_the_text_in_one_piece() -> 
     engine = replace(fast(KINDS["plain"]), chunk=5)
     drafts = [Draft(IDS, 3, (set_to("pattern", 0.1, 1),)), Draft(IDS[:4], 3)]
     assert_same(written(engine, drafts, seeded(2)), written(reference(KINDS["plain"]), drafts, seeded(2)))
+
+
+def test_rows_that_nobody_reads_have_no_logits_to_edit() -> None:
+    """Where a chunk ends within a text, nothing is read."""
+    drafts = [Draft(IDS, 2, (zero("logits", q=4), zero("final", q=range(9)), zero("logits", v=3)))]
+    for engine in (replace(fast(KINDS["plain"]), chunk=5), reference(KINDS["plain"])):
+        writing = Writing(drafts, [GREEDY], ())
+        assert [tuple(flags) for flags in engine.write(drafts, writing)] == [(False, False, True)]
+
+
+def test_a_batch_of_many_rows_is_counted_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its neighbours are computed with it: of a million, the streams of one layer alone are gigabytes."""
+    monkeypatch.setattr(FastEngine, "embed", lambda *_: pytest.fail("it was computed"))
+    among = replace(fast(KINDS["plain"]), neighbours=10**9)
+    for ids, cache in ((IDS, None), (IDS[:1], Cache(among.fresh_cache(1).layers, 1, 1, (2,)))):
+        with pytest.raises(CapacityError, match=r"needs [\d,]+ GB of memory") as caught:
+            among.run(ids, cache=cache)
+        assert "fewer sequences at a time" in caught.value.remedy
 
 
 @pytest.mark.parametrize("room", [1, 20, 40])

@@ -156,22 +156,30 @@ class _Writer:
                     assert_never(step)
 
     def passed(self, ids: Array, positions: Array, held: Sequence[_Held], layers: Sequence[Buffered]) -> Tensor:
-        """One pass of ids [b q] at positions [b q]: logits [b v] behind the last of each row that is no padding."""
-        engine, each = self.engine, np.arange(len(ids))
-        lengths = np.maximum((positions < NOWHERE).sum(axis=1), 1)
+        """The last residual stream [b 1 c] of one pass of ids [b q] at positions [b q], padding left out."""
+        engine, lengths = self.engine, _lengths(positions)
         tap = BatchTap(engine.spec, (), [edits for _, edits in held])
         batch = engine.batch(positions, lengths.tolist(), tap, self.length)
         layers[0].columns.fill(positions)
         needed = ids.shape[1] - int(lengths.min()) + 1
         x, _ = engine.through(engine.embed(torch.from_numpy(ids), batch), batch, layers, needed=needed)
-        ends = lengths - 1
-        last = x[torch.from_numpy(each), torch.from_numpy(ends - ids.shape[1] + x.shape[1])][:, None]
-        places = positions[each, ends][:, None]
-        logits = engine.head(last, tap, Places(places, places, [1] * len(ids)))[:, 0]
+        self._note(held, tap)
+        ends = torch.from_numpy(lengths - 1 - ids.shape[1] + x.shape[1])
+        return x[torch.arange(len(ids)), ends][:, None]
+
+    def logits(self, x: Tensor, positions: Array, held: Sequence[_Held]) -> Tensor:
+        """Logits [b v] of what `passed` gives."""
+        places = positions[np.arange(len(x)), _lengths(positions) - 1][:, None]
+        tap = BatchTap(self.engine.spec, (), [edits for _, edits in held])
+        logits = self.engine.head(x, tap, Places(places, places, [1] * len(x)))[:, 0]
+        self._note(held, tap)
+        return logits
+
+    def _note(self, held: Sequence[_Held], tap: BatchTap) -> None:
+        """What edits changed in one pass."""
         for (index, edits), flags in zip(held, tap.changed, strict=True):
             if edits:
                 self.changed[index] = [*map(any, zip(self.changed[index], flags, strict=True))]
-        return logits
 
 
 @dataclass
@@ -238,8 +246,8 @@ class _Batch:
         for part in chunks(range(width), width if whole else engine.chunk):
             held = [(row.index, self._edits(row, part)) for row in rows]
             piece = slice(part.start, part.stop)
-            logits = self.writer.passed(ids[:, piece], positions[:, piece], held, layers)
-        return logits
+            x = self.writer.passed(ids[:, piece], positions[:, piece], held, layers)
+        return self.writer.logits(x, positions[:, piece], held)
 
     def _edits(self, row: _Row, part: range) -> tuple[Edit, ...]:
         end = len(row.ids)
@@ -269,7 +277,7 @@ class _Batch:
         ids = np.array([[row.ids[-1]] for row in self.rows])
         positions = np.array([[NOWHERE if row.idle else len(row.ids) - 1] for row in self.rows])
         held = [(row.index, row.edited(row.last, row.last, self.writer.engine.spec)) for row in self.rows]
-        return self.writer.passed(ids, positions, held, self.layers)
+        return self.writer.logits(self.writer.passed(ids, positions, held, self.layers), positions, held)
 
     def _require_finite(self, logits: Array, places: Sequence[int]) -> None:
         """A run of its own finds where a row's first bad value appeared."""
@@ -278,6 +286,11 @@ class _Batch:
             engine = self.writer.engine
             engine.run(row.ids, (), row.edits, engine.fresh_cache(self.writer.length), tail=1)
             raise NonFiniteError("logits", None, len(row.ids) - 1, "finite when the text ran alone")
+
+
+def _lengths(positions: Array) -> Array:
+    """Rows [b] of each that are no padding, at least one."""
+    return np.maximum((positions < NOWHERE).sum(axis=1), 1)
 
 
 def _buffers(prefix: Slots, columns: Columns) -> Buffered:
