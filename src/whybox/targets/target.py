@@ -8,6 +8,7 @@ that compute in this process answer in batches, endpoints concurrently, and both
 import json
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -74,7 +75,7 @@ class Request:
     logprobs: int | None = None
     repeat: int = 0
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Hex name of everything that could change the answer."""
         return _digest({"prompt": _plain(self.prompt), "sampling": asdict(self.sampling), "logprobs": self.logprobs})
@@ -89,7 +90,7 @@ class AnswerRequest:
     logprobs: int = 0
     repeat: int = 0
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Hex name of everything that could change the score."""
         return _digest({"prompt": _plain(self.prompt), "answer": self.answer, "logprobs": self.logprobs})
