@@ -9,11 +9,12 @@ from whybox.errors import UsageError
 from whybox.jobs.run_document import run_document
 from whybox.jobs.run_why import TellWhy, WhyAsked, explained, require_weights, unheard
 from whybox.model import Model
-from whybox.report.document import Lang, RunDocument, to_json
+from whybox.report.document import Lang, Mechanism, RunDocument, to_json
 from whybox.statistics.unknown import Unknown
 from whybox.suite import scores
 from whybox.suite.behaviour import Behaviour, TargetText
 from whybox.suite.grounds import grounds_of, seeded
+from whybox.suite.judgement import Where
 from whybox.suite.planning import Row, plan, rows
 from whybox.suite.progress import Tell, unseen
 from whybox.suite.store import Store
@@ -41,6 +42,14 @@ class RunOptions:
     why: int | None = None
 
 
+class BrokenOff(KeyboardInterrupt):
+    """Ctrl-C behind the last call: the document, with the mechanisms that had been found."""
+
+    def __init__(self, document: RunDocument) -> None:
+        super().__init__()
+        self.document = document
+
+
 def plan_rows(prepared: Prepared) -> list[Row]:
     """The plan, one line a probe and target."""
     return rows(prepared.planned, prepared.grounds)
@@ -66,7 +75,8 @@ def run_suite(
 ) -> RunDocument:
     """Makes the calls that are not finished, reads all, and explains what failed if asked to.
 
-    The document is kept in the run as well; before anything is explained too, so that Ctrl-C loses no finding.
+    The document is kept in the run as well; before anything is explained too, so that a kill loses no finding.
+    BrokenOff where Ctrl-C came while failures were explained: it ends the run, and holds what was explained by then.
     """
     begun = time.perf_counter()
     folder.mkdir(parents=True, exist_ok=True)
@@ -75,7 +85,12 @@ def run_suite(
     document = _kept(run_document(*told, options.lang, options.strict), found, folder, begun)
     if options.why is None:
         return document
-    mechanisms = explained(*told, WhyAsked(options.why, options.lang, tell_why))
+    mechanisms: dict[tuple[Where, int], Mechanism] = {}
+    try:
+        mechanisms.update(explained(*told, WhyAsked(options.why, options.lang, tell_why)))  # one by one
+    except KeyboardInterrupt as stop:
+        document = run_document(*told, options.lang, options.strict, mechanisms)
+        raise BrokenOff(_kept(document, found, folder, begun)) from stop
     return _kept(run_document(*told, options.lang, options.strict, mechanisms), found, folder, begun)
 
 

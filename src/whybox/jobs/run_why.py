@@ -6,7 +6,6 @@ from typing import Any
 
 from whybox.errors import UsageError, WhyboxError
 from whybox.items.case import Case
-from whybox.jobs.run_document import Mechanisms
 from whybox.jobs.why import WhyOptions, why
 from whybox.model import Model
 from whybox.probes.design import Deciding, Finding
@@ -44,21 +43,23 @@ def require_weights(targets: Mapping[str, Target]) -> None:
             )
 
 
-def explained(suite: Behaviour, targets: Mapping[str, Target], found: Found, asked: WhyAsked) -> Mechanisms:
-    """A mechanism for each of the first failed items of every probe; where `why` refuses one, its reason."""
+def explained(
+    suite: Behaviour, targets: Mapping[str, Target], found: Found, asked: WhyAsked
+) -> Iterator[tuple[tuple[Where, int], Mechanism]]:
+    """One after the other, a mechanism for each of the first failed items of every probe; where `why` refuses one, its
+    reason. KeyboardInterrupt where Ctrl-C came meanwhile: what was half done names nothing.
+    """
     failed = [
         (where, place, deciding)
         for where, finding in found.findings.items()
         if isinstance(finding, Finding)
         for place, deciding in failed_items(finding, asked.most)
     ]
-    mechanisms: dict[tuple[Where, int], Mechanism] = {}
     for number, (where, place, deciding) in enumerate(failed, 1):
         target = targets[where[1]]
         if isinstance(target, LocalTarget):
             asked.tell(where, deciding.item, number, len(failed))
-            mechanisms[where, place] = mechanism_of(target.model, deciding, _options(suite, where, asked.lang))
-    return mechanisms
+            yield (where, place), mechanism_of(target.model, deciding, _options(suite, where, asked.lang))
 
 
 def failed_items(finding: Finding, most: int) -> Iterator[tuple[int, Deciding]]:
@@ -74,7 +75,7 @@ def mechanism_of(model: Model, deciding: Deciding, options: "HowAnswered") -> Me
     """What `why` names for the prompt of the last arm. What it refuses is said, and is no mechanism."""
     try:
         case = Case.from_instance(deciding.case, deciding.answers[-1], options.decoding)
-        return _named(why(model, case, options.why))
+        document = why(model, case, options.why)
     except WhyboxError as error:
         return Mechanism(
             code=None,
@@ -85,6 +86,9 @@ def mechanism_of(model: Model, deciding: Deciding, options: "HowAnswered") -> Me
             interval=None,
             interval_reason=NOT_EXPLAINED,
         )
+    if document.broken_off:
+        raise KeyboardInterrupt
+    return _named(document)
 
 
 @dataclass(frozen=True)
