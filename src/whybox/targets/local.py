@@ -229,7 +229,9 @@ def _tokens(tokenizer: Tokenizer, ids: Sequence[int], rows: Sequence[Array], top
 def _top(tokenizer: Tokenizer, row: Array, top: int) -> tuple[tuple[str, float], ...]:
     if top == 0:
         return ()
-    best = np.argsort(-row, kind="stable")[:top]
+    least = np.partition(row, -top)[-top:].min() if top < len(row) else -np.inf  # sorting a vocabulary takes ms a token
+    near = np.flatnonzero(row >= least)
+    best = near[np.argsort(-row[near], kind="stable")][:top]
     return tuple((tokenizer.text([int(token)]), float(row[token])) for token in best)
 
 
