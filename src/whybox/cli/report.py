@@ -42,10 +42,11 @@ def report(
     if margin is not None:
         raise typer.BadParameter("--margin belongs to --compare")
     document = kept_document(run)
+    document = document if lang is None else document.told_in(language(lang))
     written = {".xml": lambda found, _: junit(found), ".md": lambda found, _: markdown(found)}
     form = Form(render_run, lambda found, told: run_page(found, calls_of(run), told), pictures=written)
     form.check(out)
-    form.deliver(document, document.lang if lang is None else language(lang), out, json)
+    form.deliver(document, document.lang, out, json)
 
 
 def _compare(first: Path, second: Path, margin: float | None, out: Out, json: Json, lang: Language) -> None:

@@ -170,13 +170,17 @@ class ProbeRow(Part):
 
 
 class GateRow(Part):
-    """A gate on one target. demand: as the suite says it. says: the sentence. because: a code of what decided."""
+    """A gate on one target. demand: as the suite says it. says: the sentence, in the language of the document.
+
+    sentences: the same in every language. because: a code of what decided.
+    """
 
     gate: str
     probe: str
     target: str
     demand: str
     says: str
+    sentences: dict[Lang, str] = Field(default_factory=dict)
     verdict: StateName
     because: str
     detail: str = ""
