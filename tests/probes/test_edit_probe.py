@@ -168,7 +168,7 @@ evidence: [doc2]
 
 def read_again(plan: Plan, records: list[Record], moved: str) -> list[Record]:
     """Scores of every arm: the first choice of the second token is another one behind the prompt of `moved`."""
-    ground = replace(GROUND, abilities=replace(GROUND.abilities, scores=YES))
+    ground = replace(GROUND, abilities=replace(GROUND.abilities, chat_scores=YES))
     calls = EditProbe(items=ITEMS, trajectories=4).more("edit", plan, records, ground)
     found = []
     for call in calls:
@@ -201,6 +201,6 @@ def test_the_path_of_an_answer_is_read_behind_every_prompt() -> None:
 def test_a_target_that_scores_nothing_has_no_paths() -> None:
     plan = PLANS["en"]
     records = recorded(plan, kinds.Honest(1.0))
-    ground = replace(GROUND, abilities=replace(GROUND.abilities, scores=no("the endpoint gives none")))
+    ground = replace(GROUND, abilities=replace(GROUND.abilities, chat_scores=no("only raw")))
     assert EditProbe(items=ITEMS).more("edit", plan, records, ground) == []
     assert not [each for each in PROBE.read(plan, records, 0).estimates if "KL" in each.statistic]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from whybox.errors import UsageError
 from whybox.jobs.run_document import run_document
-from whybox.jobs.run_why import TellWhy, WhyAsked, explained, require_weights, unheard
+from whybox.jobs.run_why import TellWhy, WhyAsked, explained, failed_cases, require_weights, unheard
 from whybox.model import Model
 from whybox.report.document import Lang, Mechanism, RunDocument, to_json
 from whybox.statistics.unknown import Unknown
@@ -24,6 +24,7 @@ from whybox.targets.openai import OpenAITarget
 from whybox.targets.target import Target
 
 RUN = "run.sqlite"
+FAILED = "failed"
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,12 @@ def run_suite(
 def _kept(document: RunDocument, found: Found, folder: Path, begun: float) -> RunDocument:
     document = document.model_copy(update={"took_s": time.perf_counter() - begun})
     with Store(folder / RUN) as store:
-        store.write_notes({"document": to_json(document), scores.NOTE: scores.written(found.scores)})
+        notes = {
+            "document": to_json(document),
+            scores.NOTE: scores.written(found.scores),
+            FAILED: failed_cases(found.findings),
+        }
+        store.write_notes(notes)
     return document
 
 
@@ -118,6 +124,13 @@ def kept_document(folder: Path) -> RunDocument:
     if text is None:
         raise UsageError(f"the run in {folder} is not finished", "go on with it: whybox run SUITE.yaml -o DIR")
     return RunDocument.model_validate_json(text)
+
+
+def kept_failures(folder: Path) -> str:
+    """`failed_cases` of a run that was finished before. UsageError where there is none."""
+    kept_document(folder)
+    with Store.existing(folder / RUN) as store:
+        return store.note(FAILED) or ""
 
 
 def target_from(text: TargetText, local: Callable[[TargetText], Model], seed: int, width: int | None) -> Target:

@@ -1,7 +1,7 @@
 """`whybox run --why`: the items that failed on weights of this machine, each explained, and its mechanism."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from whybox.errors import UsageError, WhyboxError
@@ -11,12 +11,13 @@ from whybox.model import Model
 from whybox.probes.design import Deciding, Finding
 from whybox.report.document import Lang, Mechanism, WhyDocument
 from whybox.suite.behaviour import Behaviour
-from whybox.suite.judgement import Where
+from whybox.suite.judgement import Skipped, Where
 from whybox.suite.whole import Found
 from whybox.targets.local import LocalTarget
 from whybox.targets.target import Target
 
 NOT_EXPLAINED = "not explained"
+MOST_FAILED = 1000  # of one probe
 TellWhy = Callable[[Where, str, int, int], None]
 
 
@@ -69,6 +70,20 @@ def failed_items(finding: Finding, most: int) -> Iterator[tuple[int, Deciding]]:
         if len(seen) < most and each.item not in seen and not each.case.scorer().score(each.answers[-1]).right:
             seen.add(each.item)
             yield place, each
+
+
+def failed_cases(findings: Mapping[Where, Finding | Skipped]) -> str:
+    """The items that decided the findings and whose last answer is not right, as cases, one a line.
+
+    They are what `failure` takes as `data`, and `whybox why` one by one.
+    """
+    cases = [
+        Case.from_instance(replace(each.case, id=f"{probe}-{target}-{each.item}"), each.answers[-1])
+        for (probe, target), finding in findings.items()
+        if isinstance(finding, Finding)
+        for _, each in failed_items(finding, MOST_FAILED)
+    ]
+    return "".join(f"{case.line}\n" for case in cases)
 
 
 def mechanism_of(model: Model, deciding: Deciding, options: "HowAnswered") -> Mechanism:

@@ -21,8 +21,9 @@ TOP = 20
 
 
 def calls(name: str, arms: Mapping[str, Item], base: Record, ground: Ground) -> Iterator[Call]:
-    """The base's text behind the prompt of every arm; nothing for a target that scores no given answers."""
-    if ground.abilities.scores.has is False or not isinstance(base.outcome, Reply) or not base.outcome.text:
+    """The base's text behind the prompt of every arm; nothing for a target that is not known to score given answers."""
+    able = ground.abilities.scores_behind(base.call.request.prompt)
+    if not able or not isinstance(base.outcome, Reply) or not base.outcome.text:
         return
     for arm, item in arms.items():
         request = AnswerRequest(prompt_of(item.instance), base.outcome.text, TOP)

@@ -130,11 +130,7 @@ def _within_budget(prepared: Prepared, budget: int) -> None:
 
 
 def _cases(case: Case | None) -> str:
-    if case is None:
-        return ""
-    return (
-        json.dumps(case.text.model_dump(mode="json", exclude_unset=True, exclude_none=True), ensure_ascii=False) + "\n"
-    )
+    return "" if case is None else f"{case.line}\n"
 
 
 def read(kept: Kept) -> Seen:

@@ -67,7 +67,9 @@ class LocalTarget:
     def abilities(self) -> Abilities:
         chat = YES if self.model.tokenizer.chat_template else no("the file holds no chat template")
         context, vocabulary = self.model.spec.context, self.model.spec.vocab
-        return Abilities(chat, YES, YES, YES, YES, YES, YES, YES, most_top=vocabulary, context=context)
+        return Abilities(
+            chat, YES, YES, YES, YES, YES, YES, YES, most_top=vocabulary, context=context, chat_scores=chat
+        )
 
     async def ask(self, request: Request) -> Outcome:
         """One answer, run alone."""

@@ -203,7 +203,7 @@ def no(why: str) -> Ability:
 class Abilities:
     """What a target says it can do; `whybox doctor` finds out what is real.
 
-    scores: log P of a given answer. seed: a seeded draw is drawn again. ids: the token ids of a prompt are revealed.
+    scores: log P of a given answer behind raw text, chat_scores: behind a conversation. seed: a seeded draw is drawn again. ids: the token ids of a prompt are revealed.
     shared_prefixes: what prompts begin with alike is computed once. context: tokens, where known.
     """
 
@@ -217,6 +217,11 @@ class Abilities:
     shared_prefixes: Ability = UNKNOWN
     most_top: int = 20
     context: int | None = None
+    chat_scores: Ability = Ability(False, "answers are scored only behind raw text: the template is the target's own")
+
+    def scores_behind(self, prompt: Chat | Raw) -> Ability:
+        """Whether log P of a given answer is told behind such a prompt."""
+        return self.chat_scores if isinstance(prompt, Chat) else self.scores
 
 
 @dataclass(frozen=True)
