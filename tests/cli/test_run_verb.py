@@ -75,7 +75,7 @@ def test_a_report_in_another_language_says_its_gates_in_that_language(here: Path
     suite = written(here, "bot:always_first", 12)
     suite.write_text(suite.read_text() + "\ngates:\n  - {probe: order, statistic: changed, at_most: 0.05}\n")
     assert typed("run", "--quiet", "--lang", "en", "--filter", "order")[0] == 1
-    for name in ("r.html", "r.xml", "r.md"):
+    for name in ("r.html", "r.xml"):
         assert typed("report", "--lang", "zh", "-o", name)[0] == 0
         told = (here / name).read_text("utf-8")
         assert "改变的答案比原样重问最多多 5.0 个百分点" in told

@@ -1,7 +1,7 @@
 """HTTP/1.1 as far as an endpoint needs it: one connection, one exchange at a time, straight on asyncio.
 
 A general client spends most of a millisecond of processor time on an exchange, as much as many calls against a quick
-server may cost in all; this one a tenth of it ([why](docs/decisions/runs.md)). Redirects, cookies and encodings are
+server may cost in all; this one a tenth of it (docs/decisions/runs.md). Redirects, cookies and encodings are
 none of its business: an endpoint that needs them is told so.
 """
 

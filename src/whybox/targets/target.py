@@ -217,7 +217,7 @@ class Abilities:
     shared_prefixes: Ability = UNKNOWN
     most_top: int = 20
     context: int | None = None
-    chat_scores: Ability = Ability(False, "answers are scored only behind raw text: the template is the target's own")
+    chat_scores: Ability = Ability(False, "answers are scored only behind raw text")
 
     def scores_behind(self, prompt: Chat | Raw) -> Ability:
         """Whether log P of a given answer is told behind such a prompt."""
