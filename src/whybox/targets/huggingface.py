@@ -6,7 +6,7 @@ models, and log-probabilities are those of the rows that chose.
 
 import time
 from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 

@@ -203,8 +203,9 @@ def no(why: str) -> Ability:
 class Abilities:
     """What a target says it can do; `whybox doctor` finds out what is real.
 
-    scores: log P of a given answer behind raw text, chat_scores: behind a conversation. seed: a seeded draw is drawn again. ids: the token ids of a prompt are revealed.
-    shared_prefixes: what prompts begin with alike is computed once. context: tokens, where known.
+    scores: log P of a given answer behind raw text, chat_scores: behind a conversation. seed: a seeded draw is drawn
+    again. ids: the token ids of a prompt are revealed. shared_prefixes: what prompts begin with alike is computed once.
+    context: tokens, where known.
     """
 
     chat: Ability = UNKNOWN
