@@ -97,6 +97,11 @@ class Case:
             data["contract"] = {"prefix": instance.contract_prefix}
         return cls.from_data(data, source=instance.id)
 
+    @property
+    def line(self) -> str:
+        """The case as one line of JSON, as a file of cases holds it."""
+        return json.dumps(self.text.model_dump(mode="json", exclude_unset=True, exclude_none=True), ensure_ascii=False)
+
     @classmethod
     def _from_document(cls, document: Document) -> "Case":
         if not isinstance(document.tree, dict):

@@ -56,6 +56,7 @@ def document(study: Study, views: Views, facts: Facts, ruling: Ruling, told: Tol
         full=None if study.full is None else full_view(study.full),
         full_reason=None if study.full is not None else _no_full(study, told),
         tried=tuple(tried_rows(study, facts)),
+        broken_off=told.broken_off or "",
         stages=tuple(stage_rows(study.bench.ledger, told.announced)),
         texts=tuple(run_texts(study.bench.ledger, study.bench.model.tokenizer)),
         runs=tuple(run_rows(study.bench.ledger)),

@@ -301,3 +301,21 @@ def test_non_finite_values_are_named_where_they_first_appear() -> None:
     with pytest.raises(NonFiniteError) as caught:
         written(fast(KINDS["plain"]), drafts, [Decoding(banned=(STOP,))] * 2)
     assert (caught.value.site, caught.value.layer, caught.value.position) == ("resid_post", 1, 4)
+
+
+def test_batches_behind_different_prefixes_go_on_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each text is that of its own run, and a step serves all of them; where rows copy too much, none are joined."""
+    monkeypatch.setattr(batch, "schedule", partial(prefixes.schedule, launch=0))
+    of, texts = KINDS["plain"], [(7, *IDS[:4], 1), (7, *IDS[:4], 2, 3), (9, 5, 1, 1), (9, 5, 1, 2), (3,), (3,)]
+    drafts = [Draft(text, 5) for text in texts]
+    theirs = written(reference(of), drafts, seeded(6))
+    mine = written(fast(of), drafts, seeded(6))
+    assert_same(mine, theirs)
+    assert mine.rows[0] == len(drafts)
+    monkeypatch.setattr(batch, "parameters", lambda spec: {})
+    alone = written(fast(of), drafts, seeded(6))
+    assert_same(alone, theirs)
+    assert max(alone.rows) < len(drafts)
+    monkeypatch.undo()
+    monkeypatch.setattr(batch._Writer, "_holds", lambda *_: False)
+    assert_same(written(fast(of), drafts, seeded(6)), theirs)
