@@ -68,7 +68,7 @@ def looked_at(prompt: Prompt, patterns: Sequence[np.ndarray], model: Model | Non
         row = pattern[:, -1]
         decision.append(DecisionRow(row, np.arange(len(prompt)), np.zeros(HEADS), values, sizes))
     silence = (Silence(17, 0),) * len(patterns)
-    return Looked(of, prompt, attention, tuple(decision), silence, np.zeros(19), "plain")
+    return Looked(of, prompt, attention, tuple(decision), silence, {}, np.zeros(19), "plain")
 
 
 def random_prompt(length: int = 30) -> Prompt:

@@ -52,6 +52,10 @@ def test_pieces_say_what_whole_patterns_say(kind: str, engine: str) -> None:
         scores = trace["scores", layer][:, trace.visible(layer)]
         np.testing.assert_allclose(rows.score_sd, scores.std(axis=1), rtol=1e-6)
     np.testing.assert_allclose(looked.logits, trace.logits[-1], atol=1e-9)
+    assert list(looked.entries) == [0, 1, 2]
+    whole = model.engine.run(prompt.ids, ["resid_pre"])
+    for layer, entered in looked.entries.items():
+        np.testing.assert_allclose(entered, whole["resid_pre", layer], atol=1e-9)
 
 
 def test_units_that_stay_silent_are_counted() -> None:

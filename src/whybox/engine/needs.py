@@ -44,6 +44,19 @@ def need_beside(spec: Spec, run: Run) -> Need:
     return Need(alone.stays, (*alone.phases, *fewer))
 
 
+def need_of_layers(spec: Spec, run: Run, layers: range) -> Need:
+    """A run through some layers of a model: a run of the model that has no others. The last one keeps what is seen."""
+    part = replace(spec, layers=spec.layers[layers.start : layers.stop])
+    see = tuple((site, len(layers) - 1) for site in run.see if isinstance(site, str))
+    return need(part, replace(run, see=see, tail=1))
+
+
+def need_of_walk(spec: Spec, tokens: int, entries: Sequence[int]) -> Need:
+    """What a walk keeps of a whole text beside its cache, in float32: all values, the streams that enter some layers."""
+    run = Run(tokens, see=("value", ("resid_pre", tuple(entries))), shown=4)
+    return Need(_kept(spec, run))
+
+
 def need_of_gradient(spec: Spec, run: Run) -> Need:
     """Beside the base run, which is there already: the stream at the entry of each layer, the gradients asked for.
 

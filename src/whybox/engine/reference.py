@@ -1,6 +1,6 @@
 """The reference engine: NumPy, one sequence, built from `parts/`, every site in order. Slow and obvious on purpose."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,8 +9,8 @@ from whybox.engine import machine
 from whybox.engine.counterfactual import continued_runs, fresh_runs
 from whybox.engine.edit import Edit
 from whybox.engine.gradient import Gradient
-from whybox.engine.memory import Run, require_room
-from whybox.engine.needs import need
+from whybox.engine.memory import Need, Run, require_room
+from whybox.engine.needs import need, need_of_layers
 from whybox.engine.read import Reading
 from whybox.engine.trace import Answer, Cache, Change, Choose, Draft, LayerSlots, Tap, Trace, Wish
 from whybox.engine.wishes import named_sites
@@ -74,6 +74,15 @@ class ReferenceEngine:
                 self._locate_non_finite(ids, edits, cache, tail)
         return trace
 
+    def onward(self, entry: Array, layers: range, sites: Sequence[str], length: int) -> Mapping[str, Array]:
+        """Through these layers alone."""
+        self._require_room(Run(len(entry), see=tuple(sites)), lambda spec, run: need_of_layers(spec, run, layers))
+        tap, places = Tap(self.spec, [(site, layers[-1]) for site in sites]), np.arange(len(entry))
+        angles, fresh = self._angles(places, length), self.fresh_cache(length)
+        for index in layers:
+            entry, _ = _Block(self, index, tap, places, angles).run(entry, _own(fresh.layers[index]))
+        return {site: tap.kept[site, layers[-1]] for site in sites}
+
     def counterfactuals(
         self, base: Trace, changes: Sequence[Change], see: Iterable[Wish] = ()
     ) -> Iterator[tuple[int, Trace]]:
@@ -94,10 +103,10 @@ class ReferenceEngine:
         for index, answer in enumerate(answers):
             yield index, self.run(answer.ids, tail=answer.rows + 1).logits[:-1]
 
-    def _require_room(self, run: Run) -> None:
+    def _require_room(self, run: Run, needed: Callable[[Spec, Run], Need] = need) -> None:
         """Plain attention holds the scores and their softmax at once."""
         counted = replace(run, bytes_each=self.dtype.itemsize, scores=2, weights=self.weights.passing)
-        require_room(need(self.spec, counted), machine.available())
+        require_room(needed(self.spec, counted), machine.available())
 
     def unembed(self, residual: Array) -> Array:
         """Logits [q v] that a residual stream [q c] would give if it were the last layer's."""

@@ -223,6 +223,9 @@ class Engine(Protocol):
 
     def unembed(self, residual: Array) -> Array: ...
 
+    def onward(self, entry: Array, layers: range, sites: Sequence[str], length: int) -> Mapping[str, Array]:
+        """Sites of the last of these layers, from the stream [q c] that entered the first; length: settles RoPE."""
+
     def counterfactuals(
         self, base: Trace, changes: Sequence["Change"], see: Iterable[Wish] = ()
     ) -> Iterator[tuple[int, Trace]]:
@@ -369,9 +372,6 @@ def changes_of(given: object) -> tuple[Change, ...]:
     return changes
 
 
-Read = Callable[[Trace], float | Array]
-
-
 @dataclass(frozen=True)
 class Answer:
     """Ids of which those from `start` on answer the ones before: one id at least on both sides."""
@@ -394,5 +394,6 @@ class Draft:
     edits: tuple[Edit, ...] = ()
 
 
+Read = Callable[[Trace], float | Array]
 Choose = Callable[[Sequence[int], Array], Sequence[int | None]]
 """Indices of drafts, and the logits [b v] behind each → the ids that they go on with; None for one that is finished."""

@@ -43,7 +43,7 @@ class LookOptions:
 
 @dataclass(frozen=True, eq=False)
 class LookResult:
-    """The document, and what a page needs besides: `payload` runs the prompt once more, and may be long."""
+    """The document, and what a page needs besides: `payload` runs a few layers of the prompt once more."""
 
     document: LookDocument
     looked: Looked

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 from jaxtyping import Float
 
+from whybox.engine.one_head import queries_and_keys
 from whybox.jobs.look_views import clearest
 from whybox.measure.heads import Heads
 from whybox.measure.looking import Looked
 from whybox.report.document import KeyRows, LayerRule, LookPayload, Opened, Packed, QueryRows
-from whybox.sites import exists_in
 
 MOST_OPENED = 8
 MOST_BYTES = 4_000_000  # of queries and keys; base64 makes 5.3 MB of them, and a page may have 8
@@ -31,16 +31,14 @@ def opened(looked: Looked, heads: Heads, asked: Sequence[HeadAt]) -> tuple[Opene
 
 
 def payload(looked: Looked, heads: Sequence[Opened]) -> LookPayload:
-    """One more run of the prompt, which keeps queries and keys of the layers that are opened."""
+    """Queries and keys of the opened heads, each layer's made again from the nearest stream that the look kept."""
     layers = sorted({each.layer for each in heads})
-    if not layers:
-        return LookPayload()
-    see = [(site, layer) for layer in layers for site in _sites(looked, layer)]
-    trace = looked.model.engine.run(looked.prompt.ids, see, tail=1)
+    engine, length = looked.model.engine, len(looked.prompt)
+    scored = {layer: queries_and_keys(engine, looked.entries, layer, length) for layer in layers}
     queries, keys = [], {}
     for each in heads:
         attention = looked.spec.layers[each.layer].attention
-        query, key = (trace[site, each.layer] for site in _sites(looked, each.layer))
+        query, key = scored[each.layer]
         dtype = _dtype(looked, each.layer)
         group = each.head // (attention.heads // attention.kv_heads)
         queries.append(
@@ -59,12 +57,6 @@ def packed(rows: Float[np.ndarray, "q d"], dtype: np.dtype[np.floating]) -> Pack
         shape=(rows.shape[0], rows.shape[1]),
         data=base64.b64encode(data).decode("ascii"),
     )
-
-
-def _sites(looked: Looked, layer: int) -> tuple[str, str]:
-    """Queries and keys as the scores are made of them."""
-    rotated = exists_in("query_pos", looked.spec.layers[layer])
-    return ("query_pos", "key_pos") if rotated else ("query", "key")
 
 
 def _dtype(looked: Looked, layer: int) -> np.dtype[np.floating]:

@@ -3,12 +3,16 @@
 The last token is a piece of its own, so that its row is seen in every layer and head: it predicts what comes next.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from jaxtyping import Float
 
+from whybox.engine import machine
+from whybox.engine.memory import require_room
+from whybox.engine.needs import need_of_walk
 from whybox.engine.trace import Trace, Wish
 from whybox.errors import PromptError
 from whybox.measure.anchors import anchors
@@ -51,13 +55,17 @@ class Silence:
 
 @dataclass(frozen=True, eq=False)
 class Looked:
-    """One prompt: of each layer the record of its attention, the decision row, and its silent units."""
+    """One prompt: of each layer the record of its attention, the decision row, and its silent units.
+
+    entries: layer → the stream that entered it, of every √l-th layer: what lies between is a few layers away.
+    """
 
     model: Model
     prompt: Prompt
     attention: tuple[AttentionRows, ...]
     decision: tuple[DecisionRow, ...]
     silence: tuple[Silence, ...]
+    entries: Mapping[int, Float[np.ndarray, "q c"]]
     logits: Float[np.ndarray, "v"]
     kernel: str
 
@@ -81,12 +89,13 @@ def look_at(model: Model, prompt: Prompt, tell: Callable[[int, int], None] = _no
             "the prompt has one token: it sees nothing but itself, so there is no attention to look at",
             "give at least two tokens",
         )
-    wish, walk = _wish(prompt), _Walk([_Layer(Joining(len(prompt))) for _ in model.spec.layers])
+    wish, walk = _wish(prompt), _Walk.of(model.spec, len(prompt))
+    require_room(need_of_walk(model.spec, len(prompt), tuple(walk.entries)), machine.available(), "this look")
     cache = model.engine.fresh_cache(len(prompt))
     for piece in pieces(model.spec, len(prompt)):
         last = piece.stop == len(prompt)
         ids = prompt.ids[piece.start : piece.stop]
-        trace = model.engine.run(ids, _sites(model.spec, last), (), cache, 1, wish)
+        trace = model.engine.run(ids, [*walk.sites, *(_row_sites(model.spec) if last else [])], (), cache, 1, wish)
         cache = trace.cache
         walk.add(trace)
         tell(piece.stop, len(prompt))
@@ -96,6 +105,7 @@ def look_at(model: Model, prompt: Prompt, tell: Callable[[int, int], None] = _no
         attention=tuple(layer.records.whole() for layer in walk.layers),
         decision=tuple(_row(model, trace, index, layer) for index, layer in enumerate(walk.layers)),
         silence=tuple(layer.silence for layer in walk.layers),
+        entries={layer: np.concatenate(rows) for layer, rows in walk.entries.items()},
         logits=trace.logits[-1],
         kernel=walk.kernel,
     )
@@ -126,10 +136,8 @@ def _wish(prompt: Prompt) -> AttentionWish:
     return AttentionWish(segments, top=1, block=map_block(len(prompt)), marks=marks, scores=True)
 
 
-def _sites(spec: Spec, last: bool) -> list[Wish]:
-    sinks = any(layer.attention.sinks for layer in spec.layers)
-    row = ["pattern", *(["sink_mass"] if sinks else [])] if last else []
-    return ["value", "mlp_hidden", *row]
+def _row_sites(spec: Spec) -> list[Wish]:
+    return ["pattern", *(["sink_mass"] if any(layer.attention.sinks for layer in spec.layers) else [])]
 
 
 @dataclass
@@ -160,10 +168,24 @@ class _Layer:
 
 @dataclass
 class _Walk:
+    """What the pieces say of all layers. entries: layer → the rows that entered it, piece after piece."""
+
     layers: Sequence[_Layer]
+    entries: Mapping[int, list[np.ndarray]]
     kernel: str = ""
 
+    @classmethod
+    def of(cls, spec: Spec, tokens: int) -> "_Walk":
+        count = len(spec.layers)
+        return cls([_Layer(Joining(tokens)) for _ in spec.layers], {i: [] for i in range(0, count, math.isqrt(count))})
+
+    @property
+    def sites(self) -> list[Wish]:
+        return ["value", "mlp_hidden", ("resid_pre", tuple(self.entries))]
+
     def add(self, trace: Trace) -> None:
+        for layer, rows in self.entries.items():
+            rows.append(trace["resid_pre", layer])
         self.kernel = self.kernel or trace.kernel
         for index, (layer, record) in enumerate(zip(self.layers, trace.attention, strict=True)):
             layer.add(record, trace["value", index], trace["mlp_hidden", index])

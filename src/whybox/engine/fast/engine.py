@@ -1,7 +1,7 @@
 """The fast engine: the reference engine's sites in the same order, on torch tensors, with cache, batch and GPU."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -127,6 +127,12 @@ class FastEngine:
             return replace(joined(pieces), edits=watch.edits)
         statistics = tuple(found or (record.whole() for record in records))
         return replace(joined(pieces), edits=watch.edits, statistics=statistics)
+
+    def onward(self, entry: Array, layers: range, sites: Sequence[str], length: int) -> Mapping[str, Array]:
+        """Through these layers alone, chunk by chunk."""
+        from whybox.engine.fast.onward import onward
+
+        return onward(self, entry, layers, sites, length)
 
     def counterfactuals(
         self, base: Trace, changes: Sequence[Change], see: Iterable[Wish] = ()
