@@ -1,5 +1,7 @@
 """One head's pattern on demand, against the pattern that a run keeps."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -34,9 +36,7 @@ def _no_run(*_arguments: object, **_named: object) -> Trace:
 @pytest.mark.parametrize("kind", KINDS)
 def test_from_the_stream_of_an_earlier_layer_no_run_is_needed(kind: str) -> None:
     weights = drawn(KINDS[kind], 0, np.float64)
-    in_chunks = fast(KINDS[kind])
-    in_chunks.chunk = 5
-    for engine in (in_chunks, ReferenceEngine(KINDS[kind], weights)):
+    for engine in (replace(fast(KINDS[kind]), chunk=5), ReferenceEngine(KINDS[kind], weights)):
         kept = engine.run(IDS, ["pattern"])
         trace = engine.run(IDS, [("resid_pre", (0, 1))])
         with pytest.MonkeyPatch.context() as patched:

@@ -34,6 +34,8 @@ def test_a_named_cause_carries_its_proof() -> None:
     assert cause.flips.hits == cause.flips.n >= 8
     assert cause.shams is not None
     assert cause.shams.p <= 0.05
+    assert cause.shams.rivals is not None
+    assert 0 < cause.shams.rivals < cause.shams.n
 
 
 @pytest.mark.parametrize(

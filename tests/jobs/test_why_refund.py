@@ -70,6 +70,7 @@ def test_21_shams_do_not_flip(document: WhyDocument) -> None:
     shams = document.verdict.causes[0].shams
     assert shams is not None
     assert (shams.n, shams.flipped) == (21, 0)
+    assert shams.rivals is not None
     assert shams.p == pytest.approx(1 / 22)
     assert (min(shams.after), max(shams.after)) == pytest.approx((-4.58, -0.72), abs=NEAR)
 

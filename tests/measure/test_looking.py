@@ -5,7 +5,8 @@ import pytest
 
 from tests.engine import random_models
 from tests.measure.looked_at import model_of, random_prompt
-from whybox.errors import PromptError
+from whybox.engine.needs import need_of_walk
+from whybox.errors import CapacityError, PromptError
 from whybox.measure import looking
 from whybox.measure.heads import decision_budget
 from whybox.measure.looking import look_at, map_block, pieces
@@ -72,6 +73,14 @@ def test_pieces_cover_the_text_and_leave_the_last_token_alone() -> None:
     assert list(pieces(spec, 2)) == [range(1), range(1, 2)]
     assert list(pieces(spec, 16)) == [range(7), range(7, 14), range(14, 15), range(15, 16)]
     assert [map_block(n) for n in (1, 32, 33, 4000)] == [1, 1, 2, 125]
+
+
+def test_what_the_walk_keeps_has_to_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = 3 * 16 * (2 * 4 + 13) * 4  # layers, tokens, values of 2 heads of width 4 beside a stream of 13, bytes
+    assert need_of_walk(random_models.spec(), 16, (0, 1, 2)).total == kept
+    monkeypatch.setattr(looking.machine, "available", lambda: kept - 1)
+    with pytest.raises(CapacityError, match="this look needs"):
+        look_at(model_of(), random_prompt(16))
 
 
 def test_one_token_sees_nothing() -> None:

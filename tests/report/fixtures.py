@@ -135,7 +135,7 @@ def why_data(**changes: Any) -> dict[str, Any]:
                     "interval": [1.79, 2.52],
                     "after": 0.176,
                     "flips": {"hits": 9, "n": 9},
-                    "shams": {"n": 21, "flipped": 0, "p": 1 / 22, "after": SHAMS},
+                    "shams": {"n": 21, "flipped": 0, "p": 1 / 22, "after": SHAMS, "rivals": 7},
                 }
             ],
             "because": "The evidence alone is answered right (LD +1.59); with both documents the decision row gives "

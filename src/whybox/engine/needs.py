@@ -52,7 +52,7 @@ def need_of_layers(spec: Spec, run: Run, layers: range) -> Need:
 
 
 def need_of_walk(spec: Spec, tokens: int, entries: Sequence[int]) -> Need:
-    """What a walk keeps of a whole text beside its cache, in float32: all values, the streams that enter some layers."""
+    """What a walk keeps of a whole text beside its cache, in float32: all values, the stream before some layers."""
     run = Run(tokens, see=("value", ("resid_pre", tuple(entries))), shown=4)
     return Need(_kept(spec, run))
 

@@ -21,9 +21,9 @@ Array = np.ndarray
 def pattern_of(engine: Engine, weights: Weights, trace: Trace, layer: int, head: int) -> Array:
     """pattern [q k] of one head, from its queries and keys: softmax(scale · q · k), as the layer's settings say.
 
-    Costs n² numbers for the head, and one run of the trace's ids without its logits: none where the trace kept query
-    and key (`_pos` where the model rotates), a few layers where it kept `resid_pre` of an earlier one and edits nothing.
-    Where an edit acts on the layer's scores or pattern, h · n² for all heads.
+    Costs n² numbers for the head, and a run of the trace's ids without its logits: none where the trace kept query and
+    key (`_pos` where the model rotates), a few layers where nothing is edited and `resid_pre` of the layer or of one
+    before it was kept. Where an edit acts on the layer's scores or pattern, h · n² for all heads.
     """
     attention = trace.spec.layers[require_layer(whole("layer", layer), trace.spec)].attention
     if not 0 <= whole("head", head) < attention.heads:

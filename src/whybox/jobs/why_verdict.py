@@ -20,6 +20,7 @@ from whybox.verdict.words import because, next_step, would_change
 _NOT_WRITTEN = "not written anew"
 _NO_PATH = "the metric's place does not exist in this run"
 _NO_SHAMS = "this change has no other place to be made"
+_NO_BOOST = "none of these changes boosts other text"
 READ_SO = "the same answer, read otherwise: nothing is run anew"
 ONE_PROMPT = "one prompt; no generalisation"
 
@@ -104,7 +105,12 @@ def _flips(change: Try) -> d.Count:
 
 def _shams(change: Try) -> d.Shams | None:
     shams = change.shams
-    return None if shams is None else d.Shams(n=shams.n, flipped=shams.flipped, p=shams.p, after=shams.after)
+    if shams is None:
+        return None
+    reason = None if shams.rivals is not None else _NO_BOOST
+    return d.Shams(
+        n=shams.n, flipped=shams.flipped, p=shams.p, after=shams.after, rivals=shams.rivals, rivals_reason=reason
+    )
 
 
 def tried_rows(study: Study, facts: Facts) -> Iterator[d.Tried]:

@@ -322,8 +322,7 @@ def _controls(change: Try, lang: Lang) -> Iterator[str]:
     if change.earlier_fork:
         yield _say("fork", lang)
     if change.shams is not None:
-        p = f"{change.shams.p:.3f}".lstrip("0")
-        yield _say("shams", lang, flipped=change.shams.flipped, n=change.shams.n, p=p)
+        yield _say("shams", lang, flipped=change.shams.flipped, n=change.shams.n, p=f"{change.shams.p:#.3g}")
         yield from _comparable(change.shams, lang)
     if change.unread is not None:
         yield _say("control.flips" if change.unread else "control", lang)
@@ -388,7 +387,8 @@ def _ld(value: float | None, lang: Lang) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:+.3g}".replace("-", "−")
+    """Three digits, also where the last are zeros."""
+    return f"{value:+#.3g}".removesuffix(".").replace("-", "−")
 
 
 def _say(key: str, lang: Lang, **values: object) -> str:

@@ -55,6 +55,15 @@ def test_chunks_joined_are_the_whole(kind: str, chunk: int) -> None:
 
 
 @EVERY_KIND
+def test_rows_of_bf16_weights_sum_to_one_within_their_digits(kind: str) -> None:
+    sites = ["pattern", *(["sink_mass"] if "sinks" in kind else [])]
+    trace = fast(KINDS[kind], Precision.BF16).run(IDS, see=sites)
+    for layer in range(3):
+        mass = trace["sink_mass", layer] if "sinks" in kind else 0
+        np.testing.assert_allclose(trace["pattern", layer].sum(axis=-1) + mass, 1, rtol=0, atol=2**-8)
+
+
+@EVERY_KIND
 def test_the_rest_behind_a_cache(kind: str) -> None:
     mine, theirs = fast(KINDS[kind]), reference(KINDS[kind])
     found = []

@@ -167,12 +167,17 @@ class Count(Part):
 
 
 class Shams(Part):
-    """The same edit on places that the claim does not name. `after`: metric after each sham, as far as kept."""
+    """The same edit on places that the claim does not name. `after`: metric after each sham, as far as kept.
+
+    `rivals`: of a boost, how many of them boost text that states another value: only they could have given one.
+    """
 
     n: int = Field(ge=0)
     flipped: int = Field(ge=0)
     p: float = Field(ge=0, le=1)
     after: tuple[float, ...] = ()
+    rivals: int | None = Field(default=None, ge=0)
+    rivals_reason: str | None = None
 
 
 Code = Literal[
