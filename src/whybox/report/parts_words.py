@@ -1,6 +1,8 @@
-"""What a report of `why` says of heads, MLPs, sets of them, the context and its runs: English and Chinese."""
+"""What a report of `why` says of parts, sets of them, the context, answers and runs: English and Chinese."""
 
 PART_WORDS: dict[str, tuple[str, str]] = {
+    # beside the change that undoes a failure
+    "verdict.written": ("Written with it", "改动后写出的答案"),
     # heads and MLPs at the decision
     "parts.title": ("Heads and MLPs taken out", "逐个拿掉注意力头与 MLP"),
     "parts.note": (

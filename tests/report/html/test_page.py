@@ -200,6 +200,13 @@ def test_the_answer_comes_first(lang: str) -> None:
     assert f'<html lang="{"zh-Hans" if lang == "zh" else "en"}">' in html
 
 
+@pytest.mark.parametrize(("lang", "says"), [("en", "Written with it"), ("zh", "改动后写出的答案")])
+def test_what_the_change_made_of_the_answer_stands_beside_it(lang: str, says: str) -> None:
+    beside = f"<dt>{says}</dt><dd>Refundries are paid within 7 days.</dd>"
+    assert beside in why_page(fixtures.why(), lang)
+    assert says not in why_page(fixtures.why(tried=fixtures.TRIED[1:]), lang)
+
+
 def colours(name: str) -> tuple[str, str]:
     style = files("whybox.report.html").joinpath("assets/base.css").read_text()
     found = re.search(rf"--{name}: light-dark\((#\w+), (#\w+)\)", style)

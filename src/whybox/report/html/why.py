@@ -35,6 +35,7 @@ def why_page(document: WhyDocument, lang: Lang) -> str:
         bundle=WHY if document.full is None else WHY_FULL,
         doc=document,
         cause=cause,
+        written=next((tried.answer for tried in document.tried if tried.what == cause.undone_by), None),
         tone=_tone(cause.code),
         colours=colours(document.prompt.segments),
         headline=sentences.headline(document, lang),
