@@ -1,8 +1,12 @@
 """What a report of `why` says of parts, sets of them, the context, answers and runs: English and Chinese."""
 
 PART_WORDS: dict[str, tuple[str, str]] = {
-    # beside the change that undoes a failure
+    # beside the change that undoes a failure, and beside the evidence
     "verdict.written": ("Written with it", "改动后写出的答案"),
+    "evidence.key.p": (
+        "p: the share of those spans that change LD as much, up or down",
+        "p：这些片段中，改变（无论升降）不小于它的比例",
+    ),
     # heads and MLPs at the decision
     "parts.title": ("Heads and MLPs taken out", "逐个拿掉注意力头与 MLP"),
     "parts.note": (

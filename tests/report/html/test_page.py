@@ -1,5 +1,6 @@
 import json
 import re
+from html import unescape
 from html.parser import HTMLParser
 from importlib.resources import files
 from typing import Any
@@ -180,7 +181,7 @@ def test_numbers_are_written_for_readers() -> None:
         "+2.13 nats",
         "over 9 variants that fail alike: mean +2.16 [1.79, 2.52]",
         "p\u00a0=\u00a00.0455",
-        "log P = −2.25 nats · P = 10.5 %",
+        "log P = −2.25 nats · P\u00a0=\u00a010.5\u00a0%",
         "n = 9",
     ]
     for told in written:
@@ -205,6 +206,12 @@ def test_what_the_change_made_of_the_answer_stands_beside_it(lang: str, says: st
     beside = f"<dt>{says}</dt><dd>Refundries are paid within 7 days.</dd>"
     assert beside in why_page(fixtures.why(), lang)
     assert says not in why_page(fixtures.why(tried=fixtures.TRIED[1:]), lang)
+
+
+def test_a_probability_below_what_is_written_is_a_bound() -> None:
+    answer = fixtures.why_data()["answer"]
+    rare = answer | {"right": answer["right"] | {"logprob": -21.0}}
+    assert "log P = −21.0 nats · P\u00a0<\u00a00.1\u00a0%" in unescape(why_page(fixtures.why(answer=rare), "en"))
 
 
 def colours(name: str) -> tuple[str, str]:

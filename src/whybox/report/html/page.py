@@ -135,7 +135,7 @@ def _environment(lang: Lang) -> Environment:
         "number": numbers.number,
         "interval": numbers.interval,
         "percent": numbers.percent,
-        "probability": lambda logprob: numbers.percent(math.exp(logprob)),
+        "probability": _probability,
         "visible": visible.visible,
         "calm": visible.calm,
         "segment": lambda info: info.name if info.kind == "part" else segment_named(info.name, lang),
@@ -144,6 +144,12 @@ def _environment(lang: Lang) -> Environment:
     }
     environment.globals["say"] = lambda key, **values: say(key, lang, **values)
     return environment
+
+
+def _probability(logprob: float) -> str:
+    """P = 9.73 %, P < 0.1 %; on one line."""
+    share = numbers.percent(math.exp(logprob))
+    return f"P {'' if share.startswith('<') else '= '}{share}".replace(" ", "\u00a0")
 
 
 def _asset(name: str) -> str:
