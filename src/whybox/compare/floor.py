@@ -34,10 +34,10 @@ def floor(piece: Piece, model: Described, seen: Observation, fault: Fault = NO_F
     """The piece in float64 against the same in the pair's coarser precision."""
     exact = alone(piece, model, seen, fault, "fp64")
     coarse = alone(piece, model, seen, fault, precision)
-    return Floor({key: _limit(rows, precision) for key, rows in errors(exact, coarse, model[0]).items()}, precision)
+    return Floor({key: allowed(rows, precision) for key, rows in errors(exact, coarse, model[0]).items()}, precision)
 
 
-def _limit(rows: Array, precision: str) -> Array:
+def allowed(rows: Array, precision: str) -> Array:
     """A position is allowed what it needed, or the median of all: a lucky one is no stricter."""
     usual = float(np.nanmedian(rows)) if np.isfinite(rows).any() else 0.0
-    return np.asarray(HEADROOM * np.fmax(rows, usual) + LEAST * UNIT[precision])
+    return np.asarray(HEADROOM * np.fmax(rows, usual) + LEAST * UNIT.get(precision, UNIT["bf16"]))

@@ -52,7 +52,7 @@ def in_order(spec: Spec) -> Iterator[Key]:
 def errors(one: Observation, other: Observation, spec: Spec) -> dict[Key, Array]:
     """Of every site that both have in the same shape, in order: each position's ‖one − other‖₂ / ‖one‖₂.
 
-    Scores count where a query can look back and both are finite. Where anything is NaN on one side alone: infinite.
+    Scores count where a query can look back and both are finite. NaN or Inf on one side alone is infinitely far.
     """
     shared = (key for key in in_order(spec) if key in one.sites and key in other.sites)
     pairs = ((key, *_aligned(key, one.sites[key], other.sites[key])) for key in shared)
@@ -73,18 +73,17 @@ def _whole(rows: Array, length: int) -> Array:
 
 
 def _rows(key: Key, one: Array, other: Array, spec: Spec) -> Array:
-    site, layer = key
     a, b = one.astype(np.float64), other.astype(np.float64)
-    if site == "scores":
+    if key[0] == "scores":
         seen = _looking_back(a, b)
         a, b = np.where(seen, a, 0.0), np.where(seen, b, 0.0)
-    axis = row_axis(site_axes(site, None if layer is None else spec.layers[layer].mlp))
+    axis = row_axis(axes_of(key, spec))
     rest = tuple(i for i in range(a.ndim) if i != axis)
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         apart = np.sqrt(np.square(a - b).sum(axis=rest))
         size = np.sqrt(np.square(a).sum(axis=rest))
         found = np.where(apart == 0, 0.0, apart / np.where(size == 0, 1.0, size))
-    alike = (np.isnan(a) & np.isnan(b)).any(axis=rest)
+    alike = (~np.isfinite(a) & ~np.isfinite(b)).any(axis=rest)
     return np.asarray(np.where(np.isnan(found), np.where(alike, 0.0, np.inf), found))
 
 
@@ -92,3 +91,9 @@ def _looking_back(a: Array, b: Array) -> Array:
     """Scores [h q k] of keys ahead mean nothing: some engines never compute them, others hide them with −∞."""
     back = np.tril(np.ones(a.shape[1:], bool), a.shape[2] - a.shape[1])
     return np.asarray(back & np.isfinite(a) & np.isfinite(b))
+
+
+def axes_of(key: Key, spec: Spec) -> tuple[str, ...]:
+    """Axis letters of a site."""
+    site, layer = key
+    return site_axes(site, None if layer is None else spec.layers[layer].mlp)
