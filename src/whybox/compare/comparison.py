@@ -22,6 +22,7 @@ from whybox.compare.prompts import Text, default_texts, windows_not_reached
 from whybox.compare.recorded import Recorded
 from whybox.compare.sides import Live, Side
 from whybox.compare.suspects import Suspect
+from whybox.engine.rounded import SITES_IN, held_as
 from whybox.engine.trace import Key
 from whybox.sites import sites_of
 from whybox.testing.faults import NO_FAULT, Fault
@@ -58,7 +59,7 @@ class Undone:
 class Comparison:
     """verdict: identical | rounding | named | part-named | not-determined | unlike. reason: why unlike.
 
-    floor: error of the logits that rounding explains. parts: heads or groups, channels where the runs first part.
+    floor: error of the logits that rounding to the pair's precision makes, measured. parts: heads or groups, channels where the runs first part.
     """
 
     verdict: str
@@ -120,6 +121,7 @@ class _Study:
     heads: tuple[int, ...] | None = None
     channels: tuple[int, int] | None = None
     allowed: list[float] = field(default_factory=list)
+    moved: list[float] = field(default_factory=list)
     exact: bool = True
     last: Observation | None = None
 
@@ -127,6 +129,7 @@ class _Study:
         model = self.ours.model
         weights = model.weights
         self.model: Described = (model.spec, weights.held() if isinstance(weights, Streamed) else weights)
+        self.theirs_held = held_as(*self.model, self.theirs.precision)
         self.own = self._described()
 
     def _described(self) -> tuple[Suspect, ...]:
@@ -168,7 +171,7 @@ class _Study:
             self.channels = channels_apart(mine, seen, key)
 
     def _walk(self, text: Text, seen: Observation) -> None:
-        walker = Walker(self.model, seen, self.precision, self.own)
+        walker = Walker(self.theirs_held, seen, SITES_IN[self.theirs.precision], self.own)
         walked = walker.walk(self.named)
         if self.first is None and walked.parted is not None:
             self.first = (walked.parted, text.name)
@@ -180,11 +183,12 @@ class _Study:
     def _limits(self, seen: Observation, found: dict[Key, Array]) -> dict[Key, Array]:
         """What rounding explains of a whole run, on these ids."""
         exact = whole(self.model, seen, precision="fp64")
-        coarse = whole(self.model, seen, precision=self.precision)
+        coarse = whole(held_as(*self.model, self.precision), seen, precision=SITES_IN[self.precision])
         rounding = errors(exact, coarse, self.model[0])
-        limits = {key: allowed(rows, self.precision) for key, rows in rounding.items() if key in found}
-        if ("logits", None) in limits:
-            self.allowed.append(float(np.nanmax(limits["logits", None])))
+        limits = {key: allowed(rows, SITES_IN[self.precision]) for key, rows in rounding.items() if key in found}
+        if exact.logits is not None and coarse.logits is not None:
+            self.allowed.append(float(np.nanmax(rounding["logits", None])))
+            self.moved.append(float(np.abs(exact.logits - coarse.logits).max()))
         return limits
 
     def undone(self, fault: Fault) -> Undone | None:
@@ -192,11 +196,12 @@ class _Study:
         seen = self.last
         if seen is None or seen.logits is None:
             return None
-        exact = whole(self.model, seen, fault, "fp64")
-        coarse = whole(self.model, seen, fault, self.precision)
+        sites = SITES_IN[self.theirs.precision]
+        exact = whole(self.theirs_held, seen, fault, "fp64")
+        coarse = whole(self.theirs_held, seen, fault, sites)
         key: Key = ("logits", None)
         left = errors(coarse, seen, self.model[0])[key]
-        limits = allowed(errors(exact, coarse, self.model[0])[key], self.precision)
+        limits = allowed(errors(exact, coarse, self.model[0])[key], sites)
         worst = int(np.nanargmax(left / limits))
         return Undone(float(left[worst]), float(limits[worst]))
 
@@ -240,9 +245,7 @@ class _Study:
     def _harm(self, texts: tuple[Text, ...]) -> Harm | None:
         if not self.forced:
             return None
-        largest = max(self.allowed, default=0.0)
-        moved = largest * max(float(np.abs(each.gap).max()) for each in self.forced)
-        return harm(self.forced, moved, self._written(texts))
+        return harm(self.forced, max(self.moved, default=0.0), self._written(texts))
 
     def _written(self, texts: tuple[Text, ...]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
         """Greedy ids of both sides behind every text; recordings write nothing."""

@@ -40,4 +40,4 @@ def floor(piece: Piece, model: Described, seen: Observation, fault: Fault = NO_F
 def allowed(rows: Array, precision: str) -> Array:
     """A position is allowed what it needed, or the median of all: a lucky one is no stricter."""
     usual = float(np.nanmedian(rows)) if np.isfinite(rows).any() else 0.0
-    return np.asarray(HEADROOM * np.fmax(rows, usual) + LEAST * UNIT.get(precision, UNIT["bf16"]))
+    return np.asarray(HEADROOM * np.fmax(rows, usual) + LEAST * UNIT[precision])

@@ -7,6 +7,8 @@ import numpy as np
 from whybox.compare.observation import Observation, in_order
 from whybox.compare.pieces import Described, Piece, alone
 from whybox.engine.edit import row_axis, site_axes
+from whybox.engine.rounded import RoundedEngine, held_as
+from whybox.errors import NonFiniteError
 from whybox.parts.rounding import LARGEST_FP16
 from whybox.spec import Spec
 
@@ -58,11 +60,7 @@ def overflow(model: Described, seen: Observation) -> Overflow | None:
 
 def _same(model: Described, ids: Observation, piece: Piece, found: tuple[str, int | None, int]) -> bool:
     """Whether float16 emulated on our side breaks at that place first."""
-    from whybox.engine.rounded import RoundedEngine
-    from whybox.errors import NonFiniteError
-
-    spec, weights = model
-    engine = RoundedEngine(spec, weights, "fp16")
+    engine = RoundedEngine(*held_as(*model, "fp16"), "fp16")
     try:
         engine.run(ids.ids, tail=1)
     except NonFiniteError as error:

@@ -71,7 +71,7 @@ def alone(
 ) -> Observation:
     """The piece with a fault imposed, run on what the other side had before it: every site, named as in the model.
 
-    precision: fp32, fp64, or one that `whybox.engine.rounded` emulates.
+    precision: of its sites: fp32, fp64, bf16 or fp16.
     """
     spec, weights = _cut(piece, *fault.changed(*model))
     kind = np.dtype(np.float64 if precision == "fp64" else np.float32)
