@@ -6,6 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 from whybox.cli.bots import bots
+from whybox.cli.diff import diff
 from whybox.cli.doctor import doctor
 from whybox.cli.init import init
 from whybox.cli.look import look
@@ -39,6 +40,7 @@ app = typer.Typer(
 app.command(name="next")(next_)
 app.command(name="look")(look)
 app.command(name="why")(why)
+app.command(name="diff")(diff)
 app.command(name="pull")(pull)
 app.command(name="models")(models)
 app.command(name="doctor")(doctor)

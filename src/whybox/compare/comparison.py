@@ -6,6 +6,7 @@ description until what is left is rounding; the whole model with all of them mus
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from whybox.weights import Streamed
 
 Array = np.ndarray
 COARSENESS = ("fp64", "fp32", "fp16", "bf16", "int8", "int4")
+Verdict = Literal["identical", "rounding", "named", "part-named", "not-determined", "unlike"]
 WRITTEN = 16
 """Tokens that both sides write on behind every text."""
 
@@ -59,10 +61,11 @@ class Undone:
 class Comparison:
     """verdict: identical | rounding | named | part-named | not-determined | unlike. reason: why unlike.
 
-    floor: error of the logits that rounding to the pair's precision makes, measured. parts: heads or groups, channels where the runs first part.
+    floor: error of the logits that rounding to the pair's precision makes, measured. heads, channels: those that differ
+    where the runs first part.
     """
 
-    verdict: str
+    verdict: Verdict
     rungs: tuple[Rung, ...]
     reason: str | None
     precision: str
@@ -232,7 +235,7 @@ class _Study:
             unreached=() if isinstance(self.theirs, Recorded) else tuple(windows_not_reached(self.ours.model)),
         )
 
-    def _verdict(self, undone: Undone | None) -> str:
+    def _verdict(self, undone: Undone | None) -> Verdict:
         if self.overflow is not None:
             return "named" if self.overflow.explained else "not-determined"
         if self.first is None:

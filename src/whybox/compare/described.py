@@ -15,7 +15,7 @@ from whybox.testing.faults.fault import with_arrays
 from whybox.weights import Weights
 
 Array = np.ndarray
-NAMES = {
+NAMES: dict[str, tuple[str, tuple[str, ...]]] = {
     "scale": ("score-scale", ("scores",)),
     "cap": ("score-cap", ("scores",)),
     "alibi": ("alibi", ("scores",)),
@@ -95,13 +95,9 @@ def _attention(name: str, one: Spec, other: Spec) -> Iterator[Suspect]:
     if not apart:
         return
     mine, theirs = apart[0]
-    if name == "rope":
-        fault, felt, what = _rope_name(mine, theirs), TURNED, f"RoPE {theirs} for {mine}"
-    elif name in NAMES:
-        fault, felt = NAMES[name]
-        what = f"{name} {theirs} for {mine}"
-    else:
-        fault, felt, what = name, ("query", "key", "scores"), f"{name} {theirs} for {mine}"
+    known = NAMES | {"rope": (_rope_name(mine, theirs), TURNED)}
+    fault, felt = known.get(name, (name, ("query", "key", "scores")))
+    what = f"{name} {theirs} for {mine}"
 
     def change(a: Layer, b: Layer) -> Layer:
         return replace(a, attention=replace(a.attention, **{name: getattr(b.attention, name)}))

@@ -56,7 +56,8 @@ def forced(one: Array, other: Array, length: int) -> Forced:
     rows = min(len(one), len(other))
     a, b = one[len(one) - rows :], other[len(other) - rows :]
     parts = [_rows(a[i : i + ROWS], b[i : i + ROWS]) for i in range(0, rows, ROWS)]
-    return Forced(*(np.concatenate(each) for each in zip(*parts, strict=True)), first=length - rows)
+    kls, same, gap, moved = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Forced(kls, same, gap, moved, length - rows)
 
 
 def _rows(a: Array, b: Array) -> tuple[Array, Array, Array, Array]:

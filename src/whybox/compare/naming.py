@@ -20,7 +20,7 @@ from whybox.engine.trace import Key
 from whybox.testing.faults import NO_FAULT, Fault, together
 
 MOST_ROUNDS = 6
-FITTING = {"maxiter": 80, "xatol": 1e-10}  # of the logarithm: the error has a sharp end where it vanishes
+STEPS, EXACT = 80, 1e-10  # of the logarithm: the error has a sharp end where it vanishes
 SPREAD = 4.0  # a fitted number is sought between a quarter and four times the best of those tried
 
 
@@ -182,8 +182,9 @@ class Walker:
             return np.inf if rows is None else float(np.nanmean(rows))
 
         start = min(family.tried, key=lambda value: error(float(np.log(value))))
-        low, high = np.log(start / SPREAD), np.log(start * SPREAD)
-        found = minimize_scalar(error, bounds=(low, high), method="bounded", options=FITTING)
+        middle, wide = float(np.log(start)), float(np.log(SPREAD))
+        bounds = (middle - wide, middle + wide)
+        found = minimize_scalar(error, bounds=bounds, method="bounded", options={"maxiter": STEPS, "xatol": EXACT})
         return [family.make(float(np.exp(found.x)))]
 
     def sites_at(self, piece: Piece, at: Parting) -> list[str]:

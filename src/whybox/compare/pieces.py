@@ -74,7 +74,7 @@ def alone(
     precision: of its sites: fp32, fp64, bf16 or fp16.
     """
     spec, weights = _cut(piece, *fault.changed(*model))
-    kind = np.dtype(np.float64 if precision == "fp64" else np.float32)
+    kind: np.dtype[np.floating] = np.dtype(np.float64) if precision == "fp64" else np.dtype(np.float32)
     engine = in_format(spec, weights if weights.dtype == kind else weights.cast(kind), precision, _inside(piece, fault))
     ids = seen.ids if piece.from_ids else (0,) * len(seen.ids)
     tail = _rows_of_logits(seen, spec) if piece.head else 1

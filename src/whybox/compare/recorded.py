@@ -11,7 +11,7 @@ Several prompts in one file: every name begins with `0/`, `1/` …
 """
 
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,11 +69,14 @@ def read_recorded(path: Path) -> Recorded:
     return Recorded(str(path), prompts)
 
 
-def write_recorded(path: Path, recordings: Mapping[str, Observation], precision: str, model: str) -> None:
-    """A trace that this program, elsewhere, or another can be compared with. recordings: by text."""
+def write_recorded(
+    path: Path, recordings: Sequence[tuple[str | None, Observation]], precision: str, model: str
+) -> None:
+    """A trace that this program, elsewhere, or another can be compared with. recordings: with their texts."""
     table: dict[str, Array] = {}
-    for number, (text, seen) in enumerate(recordings.items()):
-        table |= {f"{number}/ids": np.asarray(seen.ids), f"{number}/text": np.asarray(text)}
+    for number, (text, seen) in enumerate(recordings):
+        table |= {f"{number}/ids": np.asarray(seen.ids)}
+        table |= {} if text is None else {f"{number}/text": np.asarray(text)}
         table |= {f"{number}/precision": np.asarray(precision), f"{number}/model": np.asarray(model)}
         for (site, layer), value in seen.sites.items():
             table[f"{number}/{site}" if layer is None else f"{number}/{site}.{layer}"] = value

@@ -87,8 +87,10 @@ def _with(way: Way, word: str, text: str) -> Way:
         return replace(way, kernel=word)
     if word in ("cache", "stepped"):
         return replace(way, stepped=True)
-    if key in ("batch", "chunk") and value.isdigit() and int(value) > 0:
-        return replace(way, **{key: int(value)})
+    if key == "batch" and value.isdigit() and int(value) > 0:
+        return replace(way, batch=int(value))
+    if key == "chunk" and value.isdigit() and int(value) > 0:
+        return replace(way, chunk=int(value))
     known = f"{', '.join((*TORCH_PRECISIONS, 'numpy', 'torch', *KERNELS[1:]))}, cache, batch=N, chunk=N"
     raise UsageError(f"{text}: {word!r} is no way to run a model", f"known: {known}")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from whybox.parts.rope import plain_of
-from whybox.spec import Activation, Attention, LinearRope, NtkRope, Spec, YarnRope
+from whybox.spec import Activation, Attention, LinearRope, Llama3Rope, NtkRope, Spec, YarnRope
 from whybox.testing import faults
 from whybox.testing.faults import Fault
 from whybox.weights import Weights
@@ -71,15 +71,19 @@ def _windows(spec: Spec) -> Iterator[Fault]:
 def _scalings(spec: Spec) -> Iterator[Fault]:
     """The other kinds of scaling that the factor and context of this description allow."""
     for rope in dict.fromkeys(layer.attention.rope for layer in spec.layers):
-        factor = getattr(rope, "factor", None)
-        original = getattr(rope, "original", None)
-        if factor is None or isinstance(rope, LinearRope):
+        if not isinstance(rope, NtkRope | Llama3Rope | YarnRope):
             continue
-        yield faults.rope_scaled("linear", lambda plain, factor=factor: LinearRope(plain, factor))
-        if original is not None and not isinstance(rope, NtkRope):
-            yield faults.rope_scaled(
-                "dynamic NTK", lambda plain, factor=factor, original=original: NtkRope(plain, factor, original)
-            )
+        yield _linear(rope.factor)
+        if not isinstance(rope, NtkRope):
+            yield _dynamic(rope.factor, rope.original)
+
+
+def _linear(factor: float) -> Fault:
+    return faults.rope_scaled("linear", lambda plain: LinearRope(plain, factor))
+
+
+def _dynamic(factor: float, original: int) -> Fault:
+    return faults.rope_scaled("dynamic NTK", lambda plain: NtkRope(plain, factor, original))
 
 
 def families(spec: Spec) -> Iterator[Family]:
