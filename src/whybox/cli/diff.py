@@ -53,6 +53,7 @@ def diff(
     """Compare two runs of one model: where they part, why, and whether it matters."""
     limit_threads(shared.threads)
     _require_one_job(other, itself, record)
+    _require_writable(record, shared)
 
     from whybox.compare.sides import side_of
 
@@ -71,6 +72,16 @@ def _require_one_job(other: str | None, itself: bool, record: Path | None) -> No
 
     if sum((other is not None, itself, record is not None)) != 1:
         raise UsageError("expected one of: a second side, --self, --record FILE", "whybox diff smollm2 @bf16")
+
+
+def _require_writable(record: Path | None, shared: Shared) -> None:
+    from whybox.cli.telling import Form
+    from whybox.errors import UsageError
+    from whybox.report.text_diff import render_diff
+
+    Form(render_diff).check(shared.out)
+    if record is not None and record.suffix != ".npz":
+        raise UsageError(f"cannot write {record.suffix or 'a file without suffix'}", "use --record FILE.npz")
 
 
 def _opened(name: str, shared: Shared) -> "Model":
@@ -124,10 +135,7 @@ def _record(ours: "Live", asked: "Asked", path: Path) -> None:
     from whybox.compare.pieces import MOST_LOGITS
     from whybox.compare.prompts import default_texts
     from whybox.compare.recorded import write_recorded
-    from whybox.errors import UsageError
 
-    if path.suffix != ".npz":
-        raise UsageError(f"cannot write {path.suffix or 'a file without suffix'}", "use --record FILE.npz")
     rows = max(1, MOST_LOGITS // ours.model.spec.vocab)
     texts = asked.texts or tuple(default_texts(ours.model))
     write_recorded(path, [(text.text, ours.observe(text.ids, rows)) for text in texts], ours.precision, ours.name)
@@ -140,7 +148,6 @@ def _itself(ours: "Live", asked: "Asked", shared: Shared) -> None:
     from whybox.report.text_diff import render_self
 
     form = Form(render_self)
-    form.check(shared.out)
     document = diff_self(ours.model, asked, shared.seed, shared.language)
     form.deliver(document, shared.language, shared.out, shared.json)
     if not document.passed:
@@ -154,7 +161,6 @@ def _against(ours: "Live", theirs: "Side", asked: "Asked", shared: Shared) -> No
     from whybox.report.text_diff import render_diff
 
     form = Form(render_diff)
-    form.check(shared.out)
     document = compared(ours, theirs, asked, shared.seed, shared.language)
     form.deliver(document, shared.language, shared.out, shared.json)
     if document.verdict in FAILING:

@@ -20,7 +20,7 @@ from whybox.compare.overflow import Overflow, overflow
 from whybox.compare.pieces import MOST_LOGITS, Described, whole
 from whybox.compare.profile import Profile, channels_apart, parts_apart, profile
 from whybox.compare.prompts import Text, default_texts, windows_not_reached
-from whybox.compare.recorded import Recorded
+from whybox.compare.recorded import Recorded, fitting
 from whybox.compare.sides import Live, Side
 from whybox.compare.suspects import Suspect
 from whybox.engine.rounded import SITES_IN, held_as
@@ -126,6 +126,7 @@ class _Study:
     allowed: list[float] = field(default_factory=list)
     moved: list[float] = field(default_factory=list)
     exact: bool = True
+    unfit: tuple[str, ...] = ()
     last: Observation | None = None
 
     def __post_init__(self) -> None:
@@ -147,7 +148,9 @@ class _Study:
 
     def observed(self, texts: Sequence[Text]) -> Sequence[tuple[Text, Observation]]:
         if isinstance(self.theirs, Recorded):
-            return [(text, each.seen) for text, each in zip(texts, self.theirs.prompts, strict=True)]
+            pairs = [fitting(each.seen, self.model[0]) for each in self.theirs.prompts]
+            self.unfit = tuple(dict.fromkeys(name for _, others in pairs for name in others))
+            return [(text, seen) for text, (seen, _) in zip(texts, pairs, strict=True)]
         rows = self.rows
         return [(text, self.theirs.observe(text.ids, rows)) for text in texts]
 
@@ -264,4 +267,4 @@ class _Study:
         if not isinstance(self.theirs, Recorded):
             return ()
         recorded = {site for each in self.theirs.prompts for site, _ in each.seen.sites}
-        return tuple(site.name for site in sites_of(self.model[0]) if site.name not in recorded)
+        return (*(site.name for site in sites_of(self.model[0]) if site.name not in recorded), *self.unfit)

@@ -12,12 +12,13 @@ Several prompts in one file: every name begins with `0/`, `1/` …
 
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from whybox.compare.observation import Observation
+from whybox.engine.edit import row_axis, site_axes
 from whybox.engine.trace import Key
 from whybox.errors import FormatError
 from whybox.formats.safetensors import open_safetensors
@@ -84,12 +85,32 @@ def write_recorded(
         np.savez(file, **table)  # type: ignore[arg-type]
 
 
-def check_shapes(recorded: Recorded, spec: Spec) -> Iterator[str]:
-    """Names of recorded layers that this model lacks."""
-    for prompt in recorded.prompts:
-        for site, layer in prompt.seen.sites:
-            if layer is not None and layer >= len(spec.layers):
-                yield f"{site}.{layer}"
+def fitting(seen: Observation, spec: Spec) -> tuple[Observation, tuple[str, ...]]:
+    """The sites whose shapes are those of this model, and the names of the others with their shapes."""
+    kept, others = {}, []
+    for (site, layer), value in seen.sites.items():
+        inside = layer is None or layer < len(spec.layers)
+        if inside and _fits(site, layer, value, len(seen.ids), spec):
+            kept[site, layer] = value
+        else:
+            name = site if layer is None else f"{site}.{layer}"
+            others.append(f"{name} ({'×'.join(map(str, value.shape))})")
+    return replace(seen, sites=kept), tuple(others)
+
+
+def _fits(site: str, layer: int | None, value: Array, length: int, spec: Spec) -> bool:
+    own = spec.layers[layer or 0]
+    sizes = {"h": own.attention.heads, "g": own.attention.kv_heads, "d": own.attention.head_width, "c": spec.width}
+    sizes |= {"f": own.mlp.width, "v": spec.vocab, "q": length, "k": length}
+    axes = site_axes(site, own.mlp)
+    if len(axes) != value.ndim:
+        return False
+    rows = row_axis(axes)
+    few = site in ("final", "logits")  # of the last positions alone
+    return all(
+        size == sizes.get(letter, size) or (few and axis == rows and size <= length)
+        for axis, (letter, size) in enumerate(zip(axes, value.shape, strict=True))
+    )
 
 
 def _arrays(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
@@ -123,8 +144,9 @@ def _recording(path: Path, arrays: dict[str, Array], words: dict[str, str]) -> R
         raise FormatError(str(path), "ids", "token ids [q], whole numbers", "none" if ids is None else str(ids.shape))
     positions = arrays.pop("positions", None)
     sites: dict[Key, Array] = {}
+    keys = {name: _key(path, name) for name in arrays}
     for name, value in arrays.items():
-        sites[_key(path, name)] = _numbers(path, name, value)
+        sites[keys[name]] = _numbers(path, name, value)
     if not sites:
         raise FormatError(str(path), "the table", "at least one site beside ids", "none")
     seen = Observation(tuple(int(token) for token in ids), sites, words.get("precision"))
