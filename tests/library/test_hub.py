@@ -107,6 +107,18 @@ def test_a_gguf_repository_gives_its_file(monkeypatch: pytest.MonkeyPatch) -> No
     assert [model.name for model in library.discover()] == ["hf:org/tiny/a.gguf"]
 
 
+def test_a_configuration_is_fetched_without_its_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("huggingface_hub")
+    with serving(Hub(dict(FILES))) as hub:
+        monkeypatch.setenv("HF_ENDPOINT", hub.url)
+        folder = library.locate_config("hf:org/tiny")
+        assert hub.gets == ["config.json"]
+        assert [path.name for path in folder.iterdir()] == ["config.json"]
+        whole = library.locate("hf:org/tiny", progress=Listener())
+    assert (whole / "model.safetensors").is_file()
+    assert library.locate_config("hf:org/tiny") == whole
+
+
 def test_faults_of_the_hub_are_one_line_each(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("huggingface_hub")
     with pytest.raises(DownloadError, match="could not be obtained") as caught:

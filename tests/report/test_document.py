@@ -90,9 +90,7 @@ def outline(schema: dict[str, Any]) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize(
-    "name", ["whybox.doctor", "whybox.look", "whybox.next", "whybox.run", "whybox.run-comparison", "whybox.why"]
-)
+@pytest.mark.parametrize("name", sorted(schemas()))
 def test_the_published_schema_is_the_schema(name: str) -> None:
     published = json.loads((PUBLISHED / f"{name}.json").read_text(encoding="utf-8"))
     assert outline(published) == outline(schemas()[name])

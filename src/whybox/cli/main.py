@@ -17,6 +17,7 @@ from whybox.cli.pull import pull
 from whybox.cli.replay import replay
 from whybox.cli.report import report
 from whybox.cli.run import Run, run
+from whybox.cli.size import size
 from whybox.cli.why import why
 from whybox.version import __version__
 
@@ -41,6 +42,7 @@ app.command(name="next")(next_)
 app.command(name="look")(look)
 app.command(name="why")(why)
 app.command(name="diff")(diff)
+app.command(name="size")(size)
 app.command(name="pull")(pull)
 app.command(name="models")(models)
 app.command(name="doctor")(doctor)

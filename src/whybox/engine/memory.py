@@ -1,6 +1,7 @@
 """What a run will need, known before it starts: bytes, from the Spec and a few numbers of the engine.
 
-Here: what a need is, who refuses it, and what the model alone takes. `needs.py` adds up what each kind of run holds.
+Here: what a need is, who refuses it, and what weights and cache take at the least. `needs.py` adds up what each kind of
+run holds; `whybox.size` counts what a model is, for any machine.
 Axes: b batch · q query · k key · h query head · g kv head · d head width · c model width · f MLP width · v vocabulary.
 """
 
@@ -11,49 +12,20 @@ from dataclasses import dataclass
 
 from whybox.engine.trace import Wish
 from whybox.errors import CapacityError
-from whybox.spec import Layer, Moe, Spec
+from whybox.spec import Layer, Spec
 from whybox.weights import parameters
 
 # The model alone
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """Numbers of parameters. embedding: token and position tables and an untied head. active: used for one token."""
-
-    total: int
-    embedding: int
-    active: int
-
-
-def count_parameters(spec: Spec) -> Parameters:
-    """total = Σ of all shapes; active = total − Σ over mixture layers of (experts − active) · 3 · f · c."""
-    sizes = {role: math.prod(shape) for role, shape in parameters(spec).items()}
-    total = sum(sizes.values())
-    embedding = sum(sizes.get(role, 0) for role in ("embed", "positions", "head"))
-    mixtures = [layer.mlp for layer in spec.layers if isinstance(layer.mlp, Moe)]
-    asleep = sum((moe.experts - moe.active) * 3 * moe.width * spec.width for moe in mixtures)
-    return Parameters(total, embedding, total - asleep)
-
-
 def weights_bytes(spec: Spec, bits: float) -> int:
     """parameters · bits / 8. Bits of one weight: 32, 16, 8, or with a block's scales 4.5 (Q4_0), 8.5 (Q8_0)."""
-    return math.ceil(count_parameters(spec).total * bits / 8)
+    return math.ceil(sum(map(math.prod, parameters(spec).values())) * bits / 8)
 
 
 def cache_bytes_per_token(spec: Spec, bytes_each: int = 2) -> int:
     """Σ over layers of 2 · g · d · bytes: one key and one value for every kv head."""
     return sum(2 * layer.attention.kv_heads * layer.attention.head_width for layer in spec.layers) * bytes_each
-
-
-def cache_bytes(spec: Spec, tokens: int, batch: int = 1, bytes_each: int = 2) -> int:
-    """Σ over layers of b · min(tokens, window) · 2 · g · d · bytes."""
-    return sum(math.prod(_cached(layer, tokens, batch, bytes_each)) for layer in spec.layers)
-
-
-def _cached(layer: Layer, tokens: int, batch: int, bytes_each: int) -> tuple[int, ...]:
-    a = layer.attention
-    return batch, min(tokens, a.window or tokens), 2, a.kv_heads, a.head_width, bytes_each
 
 
 # A run
@@ -134,9 +106,19 @@ class Item:
         return sum(map(math.prod, self.terms))
 
     def __str__(self) -> str:
-        products = Counter(" · ".join(f"{factor:,}" for factor in term) for term in self.terms)
-        numbers = " + ".join(f"{count} × ({shown})" if count > 1 else shown for shown, count in products.items())
-        return f"{self.name}: {self.formula} = {numbers} = {spoken(self.nbytes)}"
+        return f"{self.name}: {self.formula} = {products(self.terms)} = {spoken(self.nbytes)}"
+
+
+def products(terms: Iterable[Term]) -> str:
+    """A sum of products as it is read, equal ones once: 15 × (512 · 2 · 256) + 3 × (2,000 · 2 · 256)."""
+    return " + ".join(_counted(term, count) for term, count in Counter(map(tuple, terms)).items())
+
+
+def _counted(term: Term, count: int) -> str:
+    shown = " · ".join(f"{factor:,}" for factor in term)
+    if count == 1:
+        return shown
+    return f"{count} × {shown}" if len(term) == 1 else f"{count} × ({shown})"
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ MOST_OTHER = (1 << 31) - 1
 _LAYERS = ("num_hidden_layers", "n_layer", "block_count")
 _HEADS = ("num_attention_heads", "n_head", "head_count")
 _KV_HEADS = ("num_key_value_heads", "head_count_kv")
+_HEAD_WIDTHS = ("head_dim", "key_length", "v_head_dim")
 _WIDTHS = ("hidden_size", "n_embd", "embedding_length")
 _OTHER = (
     "head_dim",
@@ -63,6 +64,8 @@ def require_sizes(values: Mapping[str, object], path: object) -> None:
     width, heads = _first(values, _WIDTHS), _first(values, _HEADS)
     if width is not None and heads is not None and width < heads:
         raise FormatError(path, "heads", f"at most the width, {width:g}", f"{heads:g}")
+    if width is not None and heads is not None and width % heads and _first(values, _HEAD_WIDTHS) is None:
+        raise FormatError(path, "heads", f"a divisor of the width, {width:g}", f"{heads:g}", "or give the head's width")
 
 
 def require_sound(spec: Spec, path: object) -> None:

@@ -7,12 +7,14 @@ from whybox.formats.folder import GGUF_MAGIC, describe, head_of, inside, is_fold
 from whybox.formats.gguf import GgufFile, open_gguf
 from whybox.formats.safetensors import INDEX, SafetensorsFile, open_safetensors
 from whybox.formats.tensors import TensorInfo, TypeShare, WeightFile
+from whybox.formats.unweighted import Unweighted
 
 __all__ = [
     "GgufFile",
     "SafetensorsFile",
     "TensorInfo",
     "TypeShare",
+    "Unweighted",
     "WeightFile",
     "inside",
     "open_gguf",

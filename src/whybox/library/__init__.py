@@ -10,12 +10,24 @@ from pathlib import Path
 from whybox.errors import ModelNotFound
 from whybox.library.aliases import ALIASES, Alias
 from whybox.library.discovery import Found, discover_all
-from whybox.library.hub import PREFIX, cached, parse, pull_hub
+from whybox.library.hub import PREFIX, cached, parse, pull_config, pull_hub
 from whybox.library.local import is_present, local_model, looks_like_a_path
 from whybox.library.obtain import absent, find_alias, pull_alias
 from whybox.library.progress import Progress, Silent, Terminal, usual_progress
 
-__all__ = ["ALIASES", "Alias", "Found", "Progress", "Silent", "Terminal", "discover", "locate", "pull"]
+__all__ = [
+    "ALIASES",
+    "PREFIX",
+    "Alias",
+    "Found",
+    "Progress",
+    "Silent",
+    "Terminal",
+    "discover",
+    "locate",
+    "locate_config",
+    "pull",
+]
 
 
 def locate(
@@ -41,6 +53,15 @@ def locate(
         return _locate_hub(name, download, progress)
     path = _expanded(name)
     return local_model(path) if looks_like_a_path(name) or is_present(path) else _discovered(name)
+
+
+def locate_config(name: str) -> Path:
+    """`hf:org/name`: the folder of its config.json, fetched without the weights if they are not here.
+
+    Raises UsageError, ModelNotFound, DownloadError, StorageError.
+    """
+    parsed = parse(name)
+    return cached(parsed) or pull_config(parsed)
 
 
 def pull(name: str, source: str | Path | None = None, progress: Progress | None = None) -> Path:

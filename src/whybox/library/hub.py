@@ -21,6 +21,7 @@ from whybox.library.trees import plain_name, split_sets, whole_snapshot
 
 PREFIX = "hf:"
 ALLOWED = (".safetensors", ".json", ".jinja", ".gguf")
+CONFIG = "config.json"
 _NAME = re.compile(r"(?P<repo>\w[\w.-]*(?:/\w[\w.-]*)?)(?:@(?P<revision>\w[\w.-]*))?(?:/(?P<file>[\w.-]+\.gguf))?")
 
 
@@ -73,6 +74,14 @@ def pull_hub(name: HubName, progress: Progress) -> Path:
     require_space(cache, need)
     progress.say(f"{name.repo}: {len(wanted)} files, {size_text(need)}; its licence is on the model's page")
     return _fetch(hub, name, wanted, need, cache)
+
+
+def pull_config(name: HubName) -> Path:
+    """The folder of a repository's config.json alone: a few kilobytes. Raises what `pull_hub` raises."""
+    hub = _huggingface_hub(name)
+    cache = hub_cache()
+    cache.mkdir(parents=True, exist_ok=True)
+    return _fetch(hub, name, [CONFIG], 0, cache)
 
 
 def choose(name: HubName, sizes: Iterable[str]) -> list[str]:

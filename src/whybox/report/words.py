@@ -10,6 +10,7 @@ from whybox.report.parts_words import PART_WORDS
 from whybox.report.picture_words import PICTURES
 from whybox.report.run_page_words import RUN_PAGE
 from whybox.report.run_words import RUNS
+from whybox.report.size_words import SIZES
 
 WORDS: dict[str, tuple[str, str]] = (
     PICTURES
@@ -18,6 +19,7 @@ WORDS: dict[str, tuple[str, str]] = (
     | RUNS
     | RUN_PAGE
     | COMPARISONS
+    | SIZES
     | {
         # frame of a page
         "page.why": ("why · {case}", "归因 · {case}"),

@@ -3,6 +3,7 @@
 from whybox.report.draw.look import Budget, HeadAt, ModelView, Picture, look_picture
 from whybox.report.draw.png import png_bytes
 from whybox.report.draw.scene import Scene
+from whybox.report.draw.size import size_picture
 from whybox.report.draw.svg import svg_text
 
-__all__ = ["Budget", "HeadAt", "ModelView", "Picture", "Scene", "look_picture", "png_bytes", "svg_text"]
+__all__ = ["Budget", "HeadAt", "ModelView", "Picture", "Scene", "look_picture", "png_bytes", "size_picture", "svg_text"]
