@@ -29,6 +29,7 @@ WORKS = (
     ("200 heads silenced, 1,000 tokens, last row changed", "sweep", {"tokens": 1000, "count": 200, "last": True}),
     ("gradient at resid_post, head_out, 300 tokens", "gradient", {"tokens": 300}),
     ("gradient at resid_post, head_out, 1,000 tokens", "gradient", {"tokens": 1000}),
+    ("run, 200 tokens, one of 16 rows", "beside", {"tokens": 200, "rows": 16}),
 )  # fmt: skip
 
 
@@ -111,15 +112,17 @@ def sweep(model: Any, tokens: int, count: int, last: bool = False) -> Callable[[
 def gradient(model: Any, tokens: int) -> Callable[[], Any]:
     from whybox.engine.read import logit_difference
 
-    def work() -> Any:
-        trace = model.run(_ids(tokens), tail=1)
-        return model.gradient(trace, logit_difference(5, 9), ["resid_post", "head_out"])
+    trace = model.run(_ids(tokens), tail=1)
+    return lambda: model.gradient(trace, logit_difference(5, 9), ["resid_post", "head_out"])
 
-    return work
+
+def beside(model: Any, tokens: int, rows: int) -> Callable[[], Any]:
+    among = model.variant(batch=rows)
+    return lambda: among.run(_ids(tokens), tail=1)
 
 
 KINDS: Mapping[str, Callable[..., Callable[[], Any]]] = {
-    "run": run, "write": write, "score": score, "sweep": sweep, "gradient": gradient,
+    "run": run, "write": write, "score": score, "sweep": sweep, "gradient": gradient, "beside": beside,
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from whybox.families import FAMILIES
 from whybox.items.case import Case
 from whybox.library import ALIASES
 from whybox.report.numbers import number
+from whybox.verdict.experiment_words import named
 
 SPELT = {"gemma3_text": "Gemma 3", "qwen3_moe": "Qwen3-MoE", "gpt_neox": "GPT-NeoX", "gpt2": "GPT-2", "phi3": "Phi-3"}
 both = pytest.mark.parametrize("readme", READMES, ids=lambda page: page.name)
@@ -44,7 +45,8 @@ def test_why_shows_what_is_measured(readme: Path, study: Study) -> None:
     base, boosted = study.decided.base.reading.ld, lead(study, "boost", "doc2")
     assert any(line.startswith(f"LD {number(base)} → {number(boosted, signed=True)} nats") for line in report)
     for action, part in (("boost", "doc2"), ("cut", "doc1")):
-        row = next(line for line in report if line.startswith(f"{action} decision → {part} "))
+        what = named(f"{action} decision → {part}", "zh" if readme.stem.endswith("zh-CN") else "en")
+        row = next(line for line in report if line.startswith(f"{what} "))
         assert number(lead(study, action, part) - base, signed=True) in row.split()
 
 

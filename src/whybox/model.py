@@ -15,12 +15,12 @@ from whybox.engine.edit import Edit, check, edits_of, require_places
 from whybox.engine.gradient import Gradient
 from whybox.engine.likeness import require_like
 from whybox.engine.one_head import pattern_of
-from whybox.engine.read import Reading
+from whybox.engine.read import Reading, require_reading
 from whybox.engine.reuse import Asked
-from whybox.engine.sampling import GREEDY, Decoding, choose
+from whybox.engine.sampling import GREEDY, Decoding, choose, decodings
 from whybox.engine.scoring import Scored, scored, weighed
-from whybox.engine.trace import Answer, Change, Draft, Engine, Trace, Wish
-from whybox.engine.wishes import whole
+from whybox.engine.trace import Answer, Change, Draft, Engine, Trace, Wish, changes_of
+from whybox.engine.wishes import attention_wish, several, whole
 from whybox.engine.writing import Writing, any_of
 from whybox.errors import PromptError, UsageError
 from whybox.formats import GgufFile, WeightFile, open_weights
@@ -28,7 +28,7 @@ from whybox.items.case import Case
 from whybox.items.instance import CaseInstance
 from whybox.library import Progress
 from whybox.spec import Spec
-from whybox.statistics.rows import AttentionWish, Segment
+from whybox.statistics.rows import AttentionWish
 from whybox.text import chat
 from whybox.text import join as joining
 from whybox.text import prompt as prompts
@@ -146,11 +146,12 @@ class Model:
             return prompts.from_text(self.tokenizer, what)
         if isinstance(what, Case | CaseInstance):
             return self._of_case(what if isinstance(what, CaseInstance) else what.filled())
-        messages = [message for message in what if isinstance(message, Mapping)]
-        ids = [int(token) for token in what if isinstance(token, int | np.integer)]
-        if ids and len(ids) == len(what):
+        given = list(what) if isinstance(what, Iterable) and not isinstance(what, bytes) else []
+        messages = [message for message in given if isinstance(message, Mapping)]
+        ids = [int(token) for token in given if isinstance(token, int | np.integer)]
+        if ids and len(ids) == len(given):
             return prompts.from_ids(self.tokenizer, ids)
-        if messages and len(messages) == len(what):
+        if messages and len(messages) == len(given):
             return chat.from_messages(self.tokenizer, messages)
         raise PromptError("expected a text, a list of messages or a list of ids, found neither")
 
@@ -180,7 +181,7 @@ class Model:
         self.require_fits(len(prompt.ids))
         require_places(edits, len(prompt.ids))
         rows = None if tail is None else whole("tail", tail, 1)
-        asked = Asked(prompt.ids, see, edits, rows, len(prompt.ids), _wish(statistics, prompt))
+        asked = Asked(prompt.ids, see, edits, rows, len(prompt.ids), attention_wish(statistics, prompt))
         return replace(self._run(asked, after), prompt=prompt, label=self.tokenizer.label)
 
     def _run(self, asked: Asked, after: Trace | None) -> Trace:
@@ -218,7 +219,7 @@ class Model:
         after: an earlier run of this model; what both texts begin with is not computed again.
         Raises what `run` raises; SiteError too for an edit at a position beyond the last token that is read.
         """
-        prompt, edits = self.prompt(what), edits_of(edits)
+        prompt, edits, (decoding,) = self.prompt(what), edits_of(edits), decodings(decoding, 1)
         generator = np.random.default_rng(decoding.seed)
         count = self._writable(prompt, count, edits)
         length, written = len(prompt.ids) + count, list(prompt.ids)
@@ -276,10 +277,8 @@ class Model:
         nearer than that may fall the other way, and the text go on otherwise from there. Equal prompts with the same
         decoding run once. Raises what `generate` raises, before anything runs.
         """
-        read, edits = [self.prompt(each) for each in prompts], edits_of(edits)
-        each = [decoding] * len(read) if isinstance(decoding, Decoding) else list(decoding)
-        if len(each) != len(read):
-            raise UsageError(f"expected one decoding, or one for each of {len(read)} prompts, found {len(each)}")
+        read, edits = [self.prompt(each) for each in several("prompts", prompts)], edits_of(edits)
+        each = decodings(decoding, len(read))
         for prompt in read:
             self._writable(prompt, count, edits)
         if not self.cached:
@@ -323,7 +322,7 @@ class Model:
 
         Edited texts share nothing, and run one by one. Raises what `score` raises, before anything runs.
         """
-        read, written, edits = list(prompts), list(answers), edits_of(edits)
+        read, written, edits = several("prompts", prompts), several("answers", answers), edits_of(edits)
         if len(read) != len(written):
             raise UsageError(f"expected an answer for each of {len(read)} prompts, found {len(written)}")
         asked = [self._answer(prompt, answer, edits) for prompt, answer in zip(read, written, strict=True)]
@@ -362,7 +361,8 @@ class Model:
         see: sites that the read wants. `Swept.floor` measures how far the reads are from those of fresh runs.
         """
         require_like(trace, self.engine)
-        chosen = tuple(changes)
+        require_reading(read)
+        chosen = changes_of(changes)
         for change in chosen:
             self._require_possible(trace, change)
         return sweep(self.engine, trace, chosen, lambda run: read(replace(run, label=trace.label)), see)
@@ -380,20 +380,14 @@ class Model:
     def changed(self, trace: Trace, change: Change, see: Iterable[Wish] = ()) -> Trace:
         """One counterfactual, as a fresh run."""
         require_like(trace, self.engine)
+        (change,) = changes_of([change])
         self._require_possible(trace, change)
         return replace(fresh_run(self.engine, trace, change, see), label=trace.label)
 
     def _require_possible(self, trace: Trace, change: Change) -> None:
         length = len(change.text(trace.ids))
         self.require_fits(length)
+        change.require_known(self.spec.vocab)
         for edit in change.edits:
             check(edit, self.spec)
         require_places(change.edits, length)
-
-
-def _wish(statistics: bool | AttentionWish, prompt: Prompt) -> AttentionWish | None:
-    """What to keep of attention: every token is in exactly one segment of the prompt, so its shares sum to 1."""
-    if isinstance(statistics, AttentionWish):
-        return statistics
-    segments = [Segment(segment.name, segment.start, segment.end) for segment in prompt.segments]
-    return AttentionWish.of_length(len(prompt), segments) if statistics else None

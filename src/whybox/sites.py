@@ -88,6 +88,12 @@ def require_site(name: str, spec: Spec) -> Site:
     raise SiteError(f"{spec.family} has no site {name!r}", f"{hint}sites: {', '.join(present)}")
 
 
+def require_has(name: str, layer: int, spec: Spec) -> None:
+    """SiteError where this layer does not exist, or lacks a site that others have."""
+    if not exists_in(name, spec.layers[require_layer(layer, spec)]):
+        raise SiteError(f"layer {layer} has no site {name!r}, other layers of this model do")
+
+
 def require_layer(layer: int, spec: Spec) -> int:
     """A layer index from 0 to layers − 1, or a SiteError."""
     if 0 <= layer < len(spec.layers):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from whybox.cause.decision import Decision, Reading, mention, read_at, shared
+from whybox.cause.decision import Decision, Reading, mention, place_of, read_at, shared
+from whybox.items.scoring import number_scorer
 
 
 @pytest.mark.parametrize(
@@ -40,3 +41,22 @@ def test_shared_ids() -> None:
     assert shared((1, 2, 3), (1, 2, 4)) == 2
     assert shared((1, 2), (1, 2, 4)) == 2
     assert shared((), (1,)) == 0
+
+
+RIGHT, WRONG = "7 days", "30 days"
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("A refund takes 7 days. Exchanges take 30 days.", 15),  # both: where the first is stated
+        ("Exchanges take 30 days, refunds 7 days.", 15),
+        ("It takes 30 days, not 7 days.", 9),
+        ("It is not 30 days but 7 days.", 22),  # right: never where the other is denied
+        ("It has a 30-day limit.", 9),
+        ("Nobody knows.", None),
+    ],
+)
+def test_where_the_answer_stands(text: str, place: int | None) -> None:
+    score = number_scorer(RIGHT, (WRONG,)).score(text)
+    assert place_of(text, score, RIGHT, WRONG) == place

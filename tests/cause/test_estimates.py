@@ -1,5 +1,7 @@
 """Gradient estimates: right where the model is straight, flagged where it is not, and never more than a map."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -8,8 +10,10 @@ from tests.cause.test_patching import swapped
 from tests.testing.reading import near
 from whybox.cause.components import Head, Mlp, Positions, Selection, all_heads, all_keys, all_mlps, all_queries
 from whybox.cause.estimates import BLIND, OPPOSITE, PLACE, SATURATED, Estimate, estimates
+from whybox.cause.full import gradients
 from whybox.cause.ground import Ground, between
 from whybox.cause.integrated import LOW, integrated_gradients
+from whybox.cause.ledger import said
 from whybox.cause.patching import pair
 from whybox.cause.replacement import Zeroed
 from whybox.cause.verification import verify
@@ -87,6 +91,18 @@ def test_integrated_gradients_see_through_an_or() -> None:
     assert whole.error is not None
     assert whole.error <= 0.05
     assert whole.flags == ()
+
+
+def test_the_joint_effect_of_a_site_is_measured_once() -> None:
+    """Of a mechanism that one gradient does not see: flagged, shared out, and its whole site replaced a single time."""
+    _, ground = planted("redundant_or", engine="torch")
+    run: list[str] = []
+    counted = replace(ground, told=lambda trace, _: run.append(said(trace.edits)))
+    mapped = gradients(counted, Zeroed(), generator())
+    assert mapped.along
+    assert mapped.along[0].shared.joint == near(-20)
+    whole = said(Zeroed()(tuple(mapped.along[0].shared.shares)))
+    assert run.count(whole) == 1
 
 
 def test_a_jump_between_midpoints_is_flagged() -> None:

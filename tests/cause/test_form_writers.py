@@ -1,9 +1,12 @@
 """Writers of a form that holds no answer: searched only where nothing else explains the form."""
 
+from dataclasses import replace
+
 from tests.cause.studies import studied
 from tests.testing.reading import near
 from whybox.cause.claims import Kind
-from whybox.cause.form_writers import unexplained_form
+from whybox.cause.form_writers import is_explained, is_illegal
+from whybox.items.case import Case
 from whybox.testing import context_rows, form_rows
 from whybox.testing.decoys import Decoys
 
@@ -28,12 +31,26 @@ def test_the_head_that_writes_the_form_is_found() -> None:
 def test_a_form_that_the_contracts_prefix_undoes_is_not_searched() -> None:
     study = studied(form_rows.format_derailer(1, FEW), "removals")
     assert study.trials["contract"].flips
-    assert not unexplained_form(study)
+    assert is_illegal(study)
+    assert is_explained(study)
+    assert "choice" not in study.trials
     assert Kind.FORM not in study.claims
 
 
+def test_the_choice_at_the_start_is_carried_out_and_its_answer_read() -> None:
+    planted = form_rows.format_derailer(1, FEW)
+    data = planted.case.text.model_dump(exclude_none=True, exclude_unset=True)
+    study = studied(replace(planted, case=Case.from_data(data | {"contract": None})), "form and decoding")
+    chosen = study.trials["choice"]
+    assert chosen.flips
+    assert planted.instance.right in chosen.outcome.answer
+    assert study.start is not None
+    assert chosen.outcome.own.ld == study.start.ld > 0
+    assert is_explained(study)
+
+
 def test_a_legal_answer_has_no_form_to_explain() -> None:
-    assert not unexplained_form(studied(context_rows.not_looking(1), "form and decoding"))
+    assert not is_illegal(studied(context_rows.not_looking(1), "form and decoding"))
 
 
 def test_of_a_crowd_each_does_it_and_so_do_its_shams() -> None:

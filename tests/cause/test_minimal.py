@@ -7,7 +7,8 @@ import pytest
 
 from tests.cause.grounds import planted
 from whybox.cause.components import Head, all_heads
-from whybox.cause.minimal import NOT_UNIQUE, by_read, minimal
+from whybox.cause.flipping import Sets
+from whybox.cause.minimal import NOT_UNIQUE, minimal
 from whybox.cause.replacement import Zeroed
 from whybox.errors import UsageError
 
@@ -58,7 +59,7 @@ def test_no_flip_no_minimum() -> None:
 def test_the_suppressor_alone_is_the_minimal_set() -> None:
     found, ground = planted("suppressed")
     heads = [head for head in all_heads(ground.spec) if head.layer == found.heads["suppressor"][0]]
-    got = minimal([*heads, Head(*found.heads["weak reader"])], by_read(ground, Zeroed()))
+    got = minimal([*heads, Head(*found.heads["weak reader"])], Sets(ground, Zeroed()).margins)
     assert got.parts == (Head(*found.heads["suppressor"]),)
     assert got.flags == ()
 
@@ -67,10 +68,7 @@ def test_all_spares_of_an_or_are_needed() -> None:
     found, ground = planted("redundant_or")
     copiers = [Head(*found.heads[f"copier {i}"]) for i in range(3)]
 
-    def margins(sets: Sequence[tuple[Head, ...]]) -> list[float]:
-        read = by_read(ground, Zeroed())
-        return [margin + 10 for margin in read(sets)]  # LD falls to 0 without all of them: half way is a flip
-
-    got = minimal([*copiers, Head(1, 0)], margins)
+    sets = Sets(ground, Zeroed())  # LD falls to 0 without all of them
+    got = minimal([*copiers, Head(1, 0)], sets.margins)
     assert set(got.parts) == set(copiers)
     assert got.flags == ()

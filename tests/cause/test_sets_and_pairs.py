@@ -1,5 +1,7 @@
 """Pairs, minimal flipping sets, and which parts are looked at, on planted mechanisms whose sets are known."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.cause.grounds import generator, planted
@@ -10,6 +12,7 @@ from whybox.cause.effects import Unknown
 from whybox.cause.experiment import effects
 from whybox.cause.flipping import MOST, RUNS, Flipping, edges, flipping, towards
 from whybox.cause.ground import Ground
+from whybox.cause.ledger import said
 from whybox.cause.null import Null
 from whybox.cause.pairs import CANCEL, TOGETHER, pairs_of
 from whybox.cause.replacement import Zeroed
@@ -70,6 +73,15 @@ def test_stand_ins_are_found_only_as_a_whole_set(row: str, names: list[str]) -> 
     assert found.ld == near(0)
     assert found.others == ()
     assert found.tried <= RUNS
+
+
+def test_no_set_is_run_twice() -> None:
+    heads, ground = heads_of("redundant_or")
+    run: list[str] = []
+    counted = replace(ground, told=lambda trace, _: run.append(said(trace.edits)))
+    found = flipping(counted, Zeroed(), [*(heads[f"copier {i}"] for i in range(3)), Head(2, 9)])
+    assert isinstance(found, Flipping)
+    assert len(run) == len(set(run)) == found.tried
 
 
 def test_a_wrong_answer_turns_where_the_writer_is_out() -> None:

@@ -162,3 +162,26 @@ def test_the_language_is_the_locales_unless_it_is_named(
     assert language(None) == expected
     assert language(Lang.en) == Lang.en
     assert language(Lang.zh) == Lang.zh
+
+
+@pytest.mark.parametrize(
+    ("typed", "option"),
+    [
+        (("why", "x.yaml", "-o", "a.json", "--out", "b.html"), "--out"),
+        (("look", "x", "-o", "a.html", "-o", "b.csv"), "--out"),
+        (("run", "x.yaml", "-o", "a", "-o", "b"), "--out"),
+        (("report", "x", "-o", "a.html", "-o", "b.md"), "--out"),
+        (("next", "x", "--seed", "1", "--seed", "2"), "--seed"),
+        (("bots", "serve", "--port", "1", "--port", "2"), "--port"),
+    ],
+)
+def test_an_option_of_one_value_given_twice_is_refused(whybox: Whybox, typed: tuple[str, ...], option: str) -> None:
+    ended = whybox(*typed)
+    assert ended.code == 2
+    assert option in ended.err
+    assert "given several" in ended.err
+
+
+def test_what_may_be_repeated_may_still_be(whybox: Whybox) -> None:
+    ended = whybox("next", "x", "--accept-key", "a", "--accept-key", "b", "--quiet", "--quiet", "-m", "nowhere.gguf")
+    assert "there is no file nowhere.gguf" in ended.err

@@ -57,6 +57,39 @@ def test_what_cannot_be_packed_says_why(here: Path) -> None:
     assert "memory" in err
 
 
+def test_of_several_targets_one_is_named(here: Path) -> None:
+    written(here, "bot:always_first", 3)
+    suite = here / "whybox.yaml"
+    suite.write_text(suite.read_text().replace("targets:", "targets:\n  - {name: other, model: 'bot:always_last'}", 1))
+    assert typed("run", "--quiet", "--filter", "order")[0] == 0
+    code, _, err = typed("replay", "whybox-run", "--pack", "order", "-o", "a.json")
+    assert (code, "was asked of 2 targets: bot:always_first, other" in err) == (2, True), err
+    for target, answer in (("other", "bot:always_last"), ("bot:always_first", "bot:always_first")):
+        assert typed("replay", "whybox-run", "--pack", f"order@{target}", "-o", "a.json")[0] == 0
+        assert json.loads(typed("replay", "a.json", "-m", answer, "--json")[1])["same"] == 3
+    assert typed("replay", "whybox-run", "--pack", "order@nobody")[0] == 2
+
+
+def test_failed_items_of_a_run_are_the_data_of_the_next(here: Path) -> None:
+    """What `order` found wrong is attributed by `failure`, whoever made it fail."""
+    written(here, "bot:always_first", 5)
+    assert typed("run", "--quiet", "--filter", "order")[0] == 0
+    assert typed("report", "-o", "failed.jsonl")[0] == 0
+    cases = [json.loads(line) for line in (here / "failed.jsonl").read_text("utf-8").splitlines()]
+    assert cases
+    assert all(case["id"].startswith("order-bot-always_first-fact-en-") and case["answer"]["got"] for case in cases)
+    (here / "next.yaml").write_text(
+        "suite: next\ntargets: ['bot:always_first']\ndata: {failed: {file: failed.jsonl}}\n"
+        "probes:\n  failure: {data: failed}\nrun: {floor: {items: 1, times: 2}}\n"
+    )
+    code, out, err = typed("run", "next.yaml", "--quiet", "--json", "-o", "next")
+    assert code == 0, err
+    (failed,) = json.loads(out)["probes"]
+    assert {
+        name: point["hits"] for curve in failed["curves"] for point in curve["points"] for name in [point["label"]]
+    } == {"order": len(cases)}
+
+
 def test_why_needs_weights(here: Path) -> None:
     written(here, "bot:honest", 3)
     code, _, err = typed("run", "--quiet", "--why")

@@ -71,6 +71,19 @@ def test_gates_decide_the_exit_code_and_faults_have_theirs(here: Path) -> None:
     assert (code, "another suite, seed" in err) == (2, True)
 
 
+def test_a_report_in_another_language_says_its_gates_in_that_language(here: Path) -> None:
+    suite = written(here, "bot:always_first", 12)
+    suite.write_text(suite.read_text() + "\ngates:\n  - {probe: order, statistic: changed, at_most: 0.05}\n")
+    assert typed("run", "--quiet", "--lang", "en", "--filter", "order")[0] == 1
+    for name in ("r.html", "r.xml"):
+        assert typed("report", "--lang", "zh", "-o", name)[0] == 0
+        told = (here / name).read_text("utf-8")
+        assert "改变的答案比原样重问最多多 5.0 个百分点" in told
+        assert name == "r.html" or "Reordering independent parts" not in told  # the page holds its document as well
+    assert "Reordering independent parts" in typed("report", "--lang", "en")[1].replace("\n", " ")
+    assert "Reordering independent parts" in typed("report")[1].replace("\n", " ")
+
+
 def test_a_plan_as_json_says_what_is_not_known(here: Path) -> None:
     written(here, "bot:honest", 3)
     code, out, _ = typed("run", "--dry-run", "--json")

@@ -57,6 +57,49 @@ REFUSED = {
     "device('cpu:3')": "UsageError: device 'cpu:3' is not supported",
     "engine.run(IDS, see=[3])": "SiteError: see: expected a site, or a site and its layers, found 3",
     "engine.run(IDS, see=[('pattern', 1.5)])": "SiteError: layers of pattern: expected a whole number",
+    "engine.run(IDS, see=3)": "SiteError: see: expected a list of sites, found 3",
+    "engine.run(IDS, see='pattern')": "SiteError: see: expected a list of sites, found 'pattern'",
+    "engine.run(IDS, see={'pattern': 3})": "SiteError: see: expected a list of sites",
+    "engine.run(IDS, see=[('final', 3)])": "SiteError: final is not inside a layer",
+    "engine.run(IDS, edits=[zero('sink_mass', 1)])": "SiteError: random has no site 'sink_mass'",
+    "mixed.run(IDS, edits=[zero('sink_mass', 1)])": "SiteError: layer 1 has no site 'sink_mass'",
+    "zero('mlp_out', q=slice(0, 3, 0))": "SiteError: axis 'q': expected a step of at least 1",
+    "zero('mlp_out', q=slice(3, 0, -1))": "SiteError: axis 'q': expected a step of at least 1",
+    "zero('mlp_out', q=slice(0.5, 3))": "SiteError: axis 'q': expected a whole number",
+    "zero('mlp_out', q=slice('a', 3))": "SiteError: axis 'q': expected a whole number",
+    "set_to('mlp_out', torch.zeros(13, requires_grad=True), 1)": "UsageError: value of mlp_out: expected numbers",
+    "trace[3]": "SiteError: expected a site, or a site and its layer, found 3",
+    "trace['pattern', 1, 2]": "SiteError: expected a site, or a site and its layer",
+    "trace['pattern', 1.5]": "UsageError: layer: expected a whole number",
+    "trace['final', 1]": "SiteError: final is not inside a layer",
+    "require_like('x', engine)": "UsageError: expected a run, found 'x'",
+    "pattern_of(engine, {}, trace, 1, 'a')": "UsageError: head: expected a whole number, found 'a'",
+    "pattern_of(engine, {}, trace, 1.5, 0)": "UsageError: layer: expected a whole number, found 1.5",
+    "AttentionWish(block=0)": "UsageError: expected top ≥ 0 and block ≥ 1, found 8 and 0",
+    "AttentionWish(top=-1)": "UsageError: expected top ≥ 0 and block ≥ 1",
+    "Decoding(temperature='a')": "UsageError: temperature: expected real numbers",
+    "Decoding(top_k=1.5)": "UsageError: top_k: expected a whole number",
+    "Decoding(top_p='a')": "UsageError: top_p: expected real numbers",
+    "Decoding(seed='a')": "UsageError: seed: expected a whole number",
+    "Decoding(banned='ab')": "UsageError: banned: expected a whole number",
+    "decodings('greedy', 1)": "UsageError: decoding: expected a Decoding, found 'greedy'",
+    "decodings(None, 1)": "UsageError: decoding: expected a Decoding, found None",
+    "logit_difference('a', 2)": "UsageError: right id: expected a whole number",
+    "logit_difference(99, 2)(trace)": "PromptError: id 99 is outside the vocabulary of 19 ids",
+    "logit_difference(-1, 2)(trace)": "PromptError: id -1 is outside the vocabulary of 19 ids",
+    "log_prob_of('ab')": "UsageError: ids of an answer: expected a whole number",
+    "log_prob_of((99,), 12)(trace)": "PromptError: id 99 is outside the vocabulary",
+    "logits_at('a')": "UsageError: rows: expected a whole number",
+    "divergence(None)": "UsageError: expected a run to compare with, found None",
+    "engine.gradient(trace, None, ['embed'])": "UsageError: read: expected a function of a run, found None",
+    "engine.gradient(trace, logit_difference(1, 2), 'embed')": "SiteError: sites: expected a list of sites",
+    "engine.gradient(trace, lambda run: run.logits.sum() * 1j, ['embed'])": "UsageError: the read gave torch.complex",
+    "changes_of(Change())": "UsageError: changes: expected a list of changes",
+    "changes_of([zero('mlp_out')])": "UsageError: changes: expected a list of changes",
+    "Change(ids=[3, 2**70]).require_known(19)": "PromptError: id 1180591620717411303424 is outside the vocabulary",
+    "Change(continuation=[-5]).require_known(19)": "PromptError: id -5 is outside the vocabulary of 19 ids",
+    "attention_wish('yes', None)": "UsageError: statistics: expected True, False or an AttentionWish",
+    "several('prompts', 'abc')": "UsageError: prompts: expected several in a list, found 'abc'",
     "trace.log_probs(3)": "SiteError: row 3: this run has 3 rows of logits, 0 … 2",
     "trace.log_probs(-4)": "SiteError: row -4: this run has 3 rows of logits",
     "trace.log_probs(1.5)": "UsageError: row: expected a whole number, found 1.5",
@@ -68,6 +111,7 @@ REFUSED = {
     "require_possible(Way('torch', batch=1.5))": "UsageError: batch: expected a whole number, found 1.5",
 }
 ACCEPTED = {
+    "all(np.array_equal(given(x), given(np.arange(13.0))) for x in of_other_kinds)": "True",
     "Change([zero('key', 1)], np.array([3, 4]), [5]) == Change((zero('key', 1),), (3, 4), (5,))": "True",
     "set_to('mlp_out', [1, 2]).action.value.tolist()": "[1, 2]",
     "scale('mlp_out', np.float32(0.5)) == scale('mlp_out', 0.5)": "True",
@@ -77,17 +121,30 @@ ACCEPTED = {
 }
 UNCHECKED = """
 import json, sys
+from dataclasses import replace
 import numpy as np
+import torch
 from tests.engine.fast.pairs import KINDS, fast
 from tests.engine.random_models import IDS
 from whybox.engine.choice import Way, require_possible
 from whybox.engine.counterfactual import sweep
 from whybox.engine.edit import add, scale, set_to, zero
 from whybox.engine.fast.device import device
-from whybox.engine.trace import Change
+from whybox.engine.likeness import require_like
+from whybox.engine.one_head import pattern_of
+from whybox.engine.read import divergence, log_prob_of, logit_difference, logits_at
+from whybox.engine.sampling import Decoding, decodings
+from whybox.engine.trace import Change, changes_of
+from whybox.engine.wishes import attention_wish, several
 from whybox.errors import WhyboxError
+from whybox.statistics.rows import AttentionWish
 engine = fast(KINDS["plain"])
+mixed = fast(replace(KINDS["sinks"], layers=(*KINDS["sinks"].layers[:1], *KINDS["plain"].layers[1:])))
 trace = engine.run(IDS, tail=3)
+of_other_kinds = [np.arange(13, dtype=kind) for kind in (">f8", ">f4", "longdouble", "uint16", "float16")]
+of_other_kinds += [np.arange(26.0)[24::-2][::-1] / 2, np.arange(12.0, -1, -1)[::-1], torch.arange(13)]
+def given(value):
+    return engine.run(IDS, see=[("mlp_out", 1)], edits=[set_to("mlp_out", value, 1)])["mlp_out", 1]
 seen = engine.run(IDS, see=[("pattern", np.int64(1)), ("mlp_out", np.array([0, 2])), ["key", 1]])
 def told(asked):
     try:

@@ -282,3 +282,64 @@ def test_lengths_and_patterns_are_said_in_the_words_of_this_project() -> None:
 
     assert "expected a length of at least 1, found ''" in refused(answer={"right": "", "kind": "text"})
     assert "expected text of the pattern" in refused(id="a b")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "kind"),
+    [
+        ("7 days", "seven days", "number"),
+        ("7天", "七天", "number"),
+        ("7 days", "７ days", "number"),
+        ("$5", "5 dollars", "number"),
+    ],
+)
+def test_the_right_value_in_other_words_is_no_wrong_answer(right: str, wrong: str, kind: str) -> None:
+    data = {"id": "x", "text": "How long?", "answer": {"right": right, "wrong": wrong, "kind": kind}}
+    with pytest.raises(CaseError, match="expected an answer other than the right one, found"):
+        Case.from_data(data)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"), [("7 days", "7 hours"), ("$5", "€5"), ("七天", "三十天"), ("７天", "３０天")]
+)
+def test_units_and_digits_of_any_script_tell_answers_apart(right: str, wrong: str) -> None:
+    data = {"id": "x", "text": "How long?", "answer": {"right": right, "wrong": wrong, "kind": "number"}}
+    scorer = Case.from_data(data).filled().scorer()
+    assert (scorer.score(right).outcome, scorer.score(wrong).outcome) == ("right", "wrong")
+
+
+@pytest.mark.parametrize(
+    ("kind", "right", "text", "may"),
+    [
+        ("number", "7 days", "It takes 14 days.", True),  # a third value: wrong, and in due form
+        ("number", "7 days", "It takes a while.", False),
+        ("name", "Velmora", "It is Tanrik.", True),
+        ("name", "Velmora", "{ { {", False),
+        ("text", "退款", "换货", True),
+        ("choice", "A", "Because it is.", False),
+    ],
+)
+def test_what_may_be_another_answer_is_no_broken_form(kind: str, right: str, text: str, may: bool) -> None:
+    data = {"id": "x", "text": "Which?", "answer": {"right": right, "kind": kind}}
+    assert Case.from_data(data).filled().may_answer(text) is may
+
+
+def test_behind_a_contract_only_what_keeps_it_may_answer() -> None:
+    data = {"id": "x", "text": "?", "answer": {"right": "Velmora", "kind": "name"}, "contract": {"prefix": "Answer: "}}
+    case = Case.from_data(data).filled()
+    assert [case.may_answer(said) for said in ("Answer: Tanrik", "Answer: ", "Tanrik")] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "found"),
+    [
+        ("id", "x" * 5000, "5,000"),
+        ("text", "a " * 2**20, "2,097,152"),
+        ("vary", {"a": list(map(str, range(10_000)))}, "10,000"),
+    ],
+)
+def test_what_is_too_long_is_told_by_its_length(field: str, value: object, found: str) -> None:
+    data = {"id": "x", "text": "How long?", "answer": {"right": "7 days", "kind": "number"}} | {field: value}
+    with pytest.raises(CaseError, match=f"expected a length of at most .*, found one of {found}") as problem:
+        Case.from_data(data)
+    assert len(problem.value.cause) < 200

@@ -9,21 +9,24 @@ from tests.report.run_fixtures import run as reported
 from whybox.errors import UsageError
 from whybox.items.case import Case
 from whybox.items.instance import CaseInstance
-from whybox.jobs.run import RunOptions, prepare, run_suite, target_from
+from whybox.jobs.run import BrokenOff, RunOptions, kept_document, prepare, run_suite, target_from
 from whybox.jobs.run_why import HowAnswered, failed_items, mechanism_of
-from whybox.jobs.why import WhyOptions
+from whybox.jobs.why import WhyOptions, why
 from whybox.model import Model
 from whybox.probes.design import Deciding, Finding
-from whybox.report.document import CallsPayload, RunDocument, to_json
+from whybox.report.document import CallsPayload, RunDocument, WhyDocument, to_json
 from whybox.report.html import run_page
 from whybox.report.junit import junit
 from whybox.report.markdown import markdown
 from whybox.report.run_lines import mechanisms
 from whybox.statistics.intervals import Rate
 from whybox.suite.behaviour import TargetText
+from whybox.suite.judgement import Where
+from whybox.suite.whole import Prepared
 from whybox.targets.target import Target
 from whybox.testing import ROWS
 from whybox.testing.decoys import NONE
+from whybox.testing.planted import Planted
 
 SHORT = HowAnswered({"max_tokens": 4}, WhyOptions(limit=4))
 
@@ -102,10 +105,11 @@ run:
 """
 
 
-def test_a_failing_gate_is_explained_in_every_report(tmp_path: Path) -> None:
-    planted = ROWS["first_biased"](1, NONE)
-    (tmp_path / "mine.jsonl").write_text(Case.from_instance(planted.instance).text.model_dump_json(exclude_none=True))
-    (tmp_path / "s.yaml").write_text(SUITE.format(target="planted"))
+def prepared_for(planted: Planted, folder: Path, options: RunOptions, items: int = 1) -> Prepared:
+    """So many items, all alike but for their names, on planted weights."""
+    cases = [Case.from_instance(replace(planted.instance, id=f"item-{i}")) for i in range(items)]
+    (folder / "mine.jsonl").write_text("\n".join(case.text.model_dump_json(exclude_none=True) for case in cases))
+    (folder / "s.yaml").write_text(SUITE.format(target="planted"))
 
     def opened(text: TargetText) -> Target:
         def local(_: TargetText) -> Model:
@@ -113,9 +117,13 @@ def test_a_failing_gate_is_explained_in_every_report(tmp_path: Path) -> None:
 
         return target_from(text, local, 0, None)
 
+    return prepare(folder / "s.yaml", options, opened)
+
+
+def test_a_failing_gate_is_explained_in_every_report(tmp_path: Path) -> None:
     options = RunOptions(why=2)
     told: list[str] = []
-    prepared = prepare(tmp_path / "s.yaml", options, opened)
+    prepared = prepared_for(ROWS["first_biased"](1, NONE), tmp_path, options)
     document = run_suite(
         prepared,
         options,
@@ -135,6 +143,31 @@ def test_a_failing_gate_is_explained_in_every_report(tmp_path: Path) -> None:
     assert "This prompt only." in run_page(document, CallsPayload(), "en")
     plain = run_suite(prepared, RunOptions(), tmp_path / "out")
     assert plain.probes[0].deciding[0].mechanism is None
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_ctrl_c_ends_the_run_and_keeps_what_was_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, late: bool
+) -> None:
+    """Early: before the second item has an answer. Late: `why` gives what it has, which names nothing here."""
+    options = RunOptions(why=3)
+    prepared = prepared_for(ROWS["first_biased"](1, NONE), tmp_path, options, items=3)
+    numbers: list[int] = []
+
+    def heard(where: Where, item: str, number: int, of: int) -> None:
+        numbers.append(number)
+        if number == 2 and not late:
+            raise KeyboardInterrupt
+
+    def broken_off(model: Model, case: Case, asked: WhyOptions) -> WhyDocument:
+        return why(model, case, asked).model_copy(update={"broken_off": "heads" if len(numbers) == 2 else ""})
+
+    monkeypatch.setattr("whybox.jobs.run_why.why", broken_off)
+    with pytest.raises(BrokenOff) as stop:
+        run_suite(prepared, options, tmp_path / "out", tell_why=heard)
+    assert numbers == [1, 2]
+    assert [row.mechanism is not None for row in stop.value.document.probes[0].deciding] == [True, False, False]
+    assert kept_document(tmp_path / "out") == stop.value.document
 
 
 def test_a_target_without_weights_is_refused_before_the_first_call(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_the_case_itself_is_sound(model: Model) -> None:
     [
         ({"evidence": ["doc9"]}, "", CaseError, "expected a part among doc1, doc2, question, found 'doc9'"),
         ({"answer": {**ANSWER, "wrong": "Quorlan"}}, "", CaseError, "an answer other than the right one"),
-        ({"answer": {**ANSWER, "wrong": "QUORLAN"}}, "", CaseError, "scores as wrong, found 'QUORLAN' (right)"),
+        ({"answer": {**ANSWER, "wrong": "QUORLAN"}}, "", CaseError, "other than the right one, found 'QUORLAN'"),
         ({"answer": {**ANSWER, "right": "Zzyzx"}}, "", CaseError, "answer.right: 'Zzyzx' cannot be joined"),
         ({"answer": {**ANSWER, "wrong": "Zzyzx"}}, "", CaseError, "answer.wrong: 'Zzyzx' cannot be joined"),
         ({"answer": {"right": "Quorlan", "wrong": "Quorlan the", "kind": "text"}}, "", CaseError, "differ in no id"),

@@ -173,6 +173,7 @@ def test_ctrl_c_keeps_what_is_done_and_says_what_is_missing() -> None:
     )
     assert found.verdict.causes[0].code == "not-determined"
     assert any("ended during “attention edges”" in note for note in found.provenance.notes)
+    assert found.broken_off == "attention edges"
     assert tried(found, "evidence alone").flips is True
     assert found.segments[2].direct is None
     assert found.segments[2].direct_reason

@@ -12,11 +12,12 @@ from whybox.probes.edit import EditProbe
 from whybox.statistics.unknown import Unknown
 from whybox.targets.bots import kinds
 from whybox.targets.bots.process import BotTarget
-from whybox.targets.target import Chat, Request
+from whybox.targets.target import YES, AnswerRequest, AnswerScore, Chat, Reply, Request, TokenLogprob, no
 
 ITEMS = 60
 PLANS: dict[Language, Plan] = {language: planned(EditProbe(items=ITEMS, language=language)) for language in LANGUAGES}
 PROBE = EditProbe(items=ITEMS)
+GROUND = ground_of(BotTarget(kinds.Honest(1.0)))
 INV = ("inv-name", "inv-synonym", "inv-word")
 
 
@@ -163,3 +164,43 @@ evidence: [doc2]
     assert isinstance(edited.request.prompt, Chat)
     assert "Refunds are paid within 30 days." in edited.request.prompt.turns[-1].content
     assert plan.asked[items[0].id, "dir"].scorer.score("30 days").right
+
+
+def read_again(plan: Plan, records: list[Record], moved: str) -> list[Record]:
+    """Scores of every arm: the first choice of the second token is another one behind the prompt of `moved`."""
+    ground = replace(GROUND, abilities=replace(GROUND.abilities, chat_scores=YES))
+    calls = EditProbe(items=ITEMS, trajectories=4).more("edit", plan, records, ground)
+    found = []
+    for call in calls:
+        turned = call.arm == f"read:{moved}"
+        firsts = [("x", -0.1), ("y", -3.0)], [("y", -0.1), ("x", -3.0)] if turned else [("x", -0.1), ("y", -3.0)]
+        tokens = tuple(TokenLogprob("x", dict(top)["x"], tuple(top)) for top in firsts)
+        found.append(Record(call, AnswerScore(sum(token.logprob for token in tokens), tokens)))
+    return found
+
+
+def test_the_path_of_an_answer_is_read_behind_every_prompt() -> None:
+    plan = PLANS["en"]
+    records = recorded(plan, kinds.Honest(1.0))
+    scores = read_again(plan, records, "inv-name")
+    assert len(scores) == 4 * 5
+    assert {score.call.request.answer for score in scores if isinstance(score.call.request, AnswerRequest)} <= {
+        record.outcome.text for record in records if isinstance(record.outcome, Reply)
+    }
+    found = PROBE.read(plan, [*records, *scores], 0)
+    assert estimate(found, "another first choice · inv-name").value == 0.5
+    assert estimate(found, "another first choice · dir").value == 0.0
+    assert estimate(found, "place of the largest KL · inv-name").value == 0.5
+    assert isinstance(estimate(found, "place of the largest KL · dir").value, Unknown)
+    assert estimate(found, "KL a token, at least · inv-name").unit == "nats"
+    (curve,) = [curve for curve in found.curves if curve.name == "another first choice · inv-name"]
+    assert [(label, rate.hits, rate.n) for label, rate in curve.points] == [("0", 0, 4), ("1", 4, 4)]
+    assert estimate(found, "follows") == estimate(PROBE.read(plan, records, 0), "follows")
+
+
+def test_a_target_that_scores_nothing_has_no_paths() -> None:
+    plan = PLANS["en"]
+    records = recorded(plan, kinds.Honest(1.0))
+    ground = replace(GROUND, abilities=replace(GROUND.abilities, chat_scores=no("only raw")))
+    assert EditProbe(items=ITEMS).more("edit", plan, records, ground) == []
+    assert not [each for each in PROBE.read(plan, records, 0).estimates if "KL" in each.statistic]

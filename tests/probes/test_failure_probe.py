@@ -6,11 +6,12 @@ import pytest
 
 from tests.probes.playing import estimate, holds
 from tests.probes.rounds import all_rounds, ground, played_out
+from whybox.errors import UsageError
 from whybox.items.case import Case
 from whybox.items.generate import LANGUAGES, Item, Language, generate
 from whybox.probes.design import Finding, Record
 from whybox.probes.failure import FailureProbe
-from whybox.probes.failure_reading import CAUSES, cause_of
+from whybox.probes.failure_reading import CAUSES, OPEN, Cause, cause_of
 from whybox.probes.failure_reading import Case as FailedCase
 from whybox.probes.failure_steps import steps
 from whybox.statistics.intervals import Rate
@@ -195,3 +196,26 @@ def test_nothing_says_where_in_a_model_it_failed() -> None:
     assert not any(word in text.lower() for word in ("attention", "ffn", "head", "layer"))
     assert set(found.grids[0].rows) == {each.item for each in found.deciding}
     assert all(0 <= runs <= 5 for row in found.grids[0].counts for runs in row)
+
+
+def test_another_target_that_is_right_names_no_cause() -> None:
+    """A step that undoes the failure is the cause, whoever else is right; without one only the difference is told."""
+    asked_elsewhere = {"elsewhere:theirs": 5}
+    assert cause_of(case_after(**asked_elsewhere)) == Cause(OPEN, "another-server", "asked of theirs")
+    assert cause_of(case_after(alone=5, **asked_elsewhere)).code == "context-use"
+    assert cause_of(case_after(**{"elsewhere:theirs": 3})).detail == "beyond-the-model"
+
+
+def test_failing_cases_are_asked_of_other_targets_as_they_are() -> None:
+    probe = FailureProbe(items=3, against=["theirs"])
+    made = replace(ground(kinds.AlwaysFirst()), others=("theirs",))
+    bank = Bank.of(generate("fact", "en", 3, 0, made.count, size=5))
+    targets = {"bot": BotTarget(kinds.KeywordDeaf(), bank), "theirs": BotTarget(kinds.Honest(1.0), bank)}
+    plan, records = all_rounds(probe, targets, made)
+    elsewhere = [record.call for record in records if record.call.target == "theirs"]
+    failed = {record.call.item for record in records if record.call.arm == "retry"}
+    assert {(call.item, call.run) for call in elsewhere} == {(item, run) for item in failed for run in range(5)}
+    plain = {call.item: call.request.digest for call in plan.calls if call.arm == "plain"}
+    assert all(call.request.digest == plain[call.item] for call in elsewhere)
+    with pytest.raises(UsageError, match="against 'nobody'"):
+        FailureProbe(items=3, against=["nobody"]).plan("failure", made)

@@ -1,5 +1,6 @@
 from tests.report import fixtures
-from whybox.report import sentences
+from whybox.report import findings, sentences
+from whybox.report.document import SetRow
 
 
 def changed(**cause: object):
@@ -14,7 +15,7 @@ def test_the_verdict_is_one_sentence_for_a_ticket() -> None:
         "no sham does (0 of 21)."
     )
     assert sentences.headline(fixtures.why(), "zh").startswith(
-        "模型对 doc2 看得太少：“boost decision → doc2”使 9 个变体中的 9 个"
+        "模型对 doc2 看得太少：“增强注意力：决定位置 → doc2”使 9 个变体中的 9 个"
     )
 
 
@@ -33,7 +34,7 @@ def test_shams_that_flip_are_said() -> None:
 
 def test_not_determined_is_a_verdict() -> None:
     assert sentences.headline(fixtures.not_determined(), "en") == (
-        "The cause was not determined: with the evidence alone the answer is wrong, too."
+        "The cause was not determined: given the evidence and nothing beside it, the answer is wrong."
     )
 
 
@@ -49,7 +50,7 @@ def test_findings_name_what_was_measured() -> None:
     assert sentences.evidence_finding(document, "en") == (
         "Cutting “doc2” hurts the right answer most, with 4.72 % of the attention"
     )
-    assert sentences.lens_finding(document, "en") == "From layer 0 on, the wrong answer stays ahead"
+    assert sentences.lens_finding(document, "en").startswith("The wrong answer is ahead after every layer")
     assert sentences.map_finding(document, "en") == (
         "The decision row reads “template” with 45.2 %, the evidence with 4.72 %"
     )
@@ -64,3 +65,12 @@ def test_nothing_beyond_the_floor_is_a_finding_too() -> None:
     document = fixtures.why(metric=metric, segments=rows)
     assert sentences.evidence_finding(document, "en") == "No cut changed LD beyond the floor"
     assert sentences.heads_finding(document, "zh") == "没有单个头对证据的注意力使 LD 的改变超过底噪"
+
+
+def test_a_set_that_turns_the_metric_alone_is_not_said_to_turn_the_answer() -> None:
+    """Without its first MLP a model writes noise: LD may change its sign, and no answer comes of it."""
+    document = fixtures.why()
+    row = SetRow(what="removal", about=(), parts=("MLP 0",), ld=1.83, others=(), tried=12, turns=False, answer="noise")
+    for lang, said in (("en", "the answer that is written then does not turn"), ("zh", "此时写出的答案并未扭转")):
+        assert said in findings.set_finding(row, document, lang)
+        assert said not in findings.set_finding(row.model_copy(update={"turns": True}), document, lang)

@@ -13,13 +13,14 @@ Script = list[bytes | list[bytes] | None]
 class Scripted:
     """answers: one for each request, the last one for all that follow; None hangs; a list is sent piece by piece.
 
-    close: whether the connection ends behind each answer.
+    close: whether the connection ends behind each answer. peers: who connected.
     """
 
     answers: Script
     close: bool = True
     heads: list[str] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
+    peers: list[object] = field(default_factory=list)
 
     @asynccontextmanager
     async def serving(self, tls: ssl.SSLContext | None = None) -> AsyncIterator[str]:
@@ -31,6 +32,7 @@ class Scripted:
             server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.peers.append(writer.get_extra_info("peername"))
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             while True:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()

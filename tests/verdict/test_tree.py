@@ -20,6 +20,7 @@ ORDER = Try("order doc2 doc1", False, touches=frozenset({"order"}), effect=0.6, 
 FLIPPING_ORDER = replace(ORDER, flips=True, after=2.0, own=2.0, repeats=NINE)
 CUT = Try("cut decision → doc1", True, ("doc1",), frozenset({"edge doc1"}), 3.1, 1.1, 2.4, shams=SILENT, repeats=NINE)
 WRITER = Try("MLP 7 set to zero", True, (), frozenset({"mlp 7"}), 9.0, 3.0, 3.0, shams=ShamRun(0, 29))
+CHOICE = Try("choice between the two answers at the start", True, touches=frozenset({"choice"}), own=0.3)
 CLOSED = Try("closed book", False, after=-3.0, own=-3.0)
 
 REFUND = Facts(
@@ -158,9 +159,46 @@ def test_format_by_lenient_parse_by_contract_and_by_choice_at_the_start() -> Non
     contract = Try("prefix 'Answer: ' forced", True, touches=frozenset({"prefix"}), own=1.0)
     silent = replace(REFUND, legal=False, own=False, boost=NO_BOOST)
     assert verdict(replace(silent, contract=contract)) == ("format", None)
-    assert verdict(replace(silent, start_ld=0.3)) == ("format", None)
-    assert verdict(replace(silent, start_ld=4e-5))[0] == "not-determined"
-    assert verdict(replace(REFUND, contract=contract, start_ld=3.0, boost=NO_BOOST))[0] == "not-determined"
+    assert verdict(replace(silent, choice=CHOICE)) == ("format", None)
+    assert rule(replace(silent, choice=CHOICE)).causes[0].undone_by is CHOICE
+    assert verdict(replace(REFUND, contract=contract, choice=CHOICE, boost=NO_BOOST))[0] == "not-determined"
+
+
+def test_that_the_right_answer_leads_at_the_start_names_no_format_unless_choosing_it_gives_the_answer() -> None:
+    silent = replace(REFUND, legal=False, own=False, boost=NO_BOOST, alone=STUCK)
+    assert verdict(replace(silent, choice=replace(CHOICE, flips=False)))[0] == "not-determined"
+    few = replace(silent, choice=replace(CHOICE, repeats=Rate(2, 9)))
+    assert (verdict(few)[0], lacks(rule(few))) == ("not-determined", {Lack.VARIANTS})
+    lenient = Try("lenient parse", True, repeats=Rate(3, 10))
+    assert verdict(replace(silent, lenient=lenient))[0] == "not-determined"
+
+
+def test_an_answer_that_states_both_shows_no_cause_of_what_it_states() -> None:
+    for several, remark in (("right-first", Remark.RIGHT_FIRST), ("right-later", Remark.RIGHT_LATER)):
+        found = rule(replace(REFUND, several=several, own_ld=1.0))
+        assert (found.causes[0].code, found.causes[0].detail) == ("not-determined", "several-answers")
+        assert remark in found.remarks
+        assert lacks(found) == {Lack.SEVERAL}
+        assert found.candidates[0].undone_by is BOOST
+    greedy = replace(REFUND, several="right-first", own_ld=0.5, stated_decoding=True, greedy=GREEDY)
+    assert verdict(greedy) == ("not-determined", "several-answers")
+    assert verdict(replace(REFUND, several="right-first", switches=(SWITCH,)))[0] == "implementation"
+    both = replace(ORDER, several=True)
+    assert Remark.ORDER_BOTH in rule(replace(REFUND, orders=(both,))).remarks
+
+
+def test_the_evidence_alone_is_no_second_fact_where_nothing_stands_beside_it() -> None:
+    only = replace(REFUND, alone=None, beside=False, orders=(), cuts=(), boost=NO_BOOST, forced=None)
+    assert verdict(only) == ("not-determined", "beyond-the-model")
+    overruled = replace(only, closed_same_wrong=True, writers=(WRITER,))
+    assert verdict(overruled) == ("knowledge", "overruled")
+    assert Remark.BOOST_FLIPS in rule(replace(only, boost=BOOST)).remarks
+
+
+def test_a_boost_that_makes_other_text_the_answer_is_said() -> None:
+    copied = replace(REFUND, boost=replace(BOOST, shams=ShamRun(0, 21, rivals=4, copied=2)))
+    assert Remark.BOOST_COPIES in rule(copied).remarks
+    assert Remark.BOOST_COPIES not in rule(REFUND).remarks
 
 
 def test_a_pair_is_joint_and_never_one_of_the_two() -> None:
@@ -241,7 +279,7 @@ def test_where_the_right_answer_leads_no_other_flip_counts() -> None:
 
 def test_an_answer_that_its_limit_cut_short_is_neither_illegal_nor_wrong() -> None:
     longer = Try("limit of 128 tokens", True, own=3.0, asserts=True)
-    cut = replace(REFUND, legal=False, own=False, start_ld=3.0, longer=longer)
+    cut = replace(REFUND, legal=False, own=False, choice=CHOICE, longer=longer)
     found = rule(cut)
     assert (found.causes[0].code, found.candidates) == ("not-determined", ())
     assert Remark.CUT_SHORT in found.remarks

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.verdict.test_tree import BOOST, NO_BOOST, REFUND, STUCK, SWITCH
+from tests.verdict.test_tree import BOOST, CHOICE, NO_BOOST, ORDER, REFUND, STUCK, SWITCH
+from whybox.statistics.intervals import Rate
 from whybox.verdict import words
 from whybox.verdict.facts import Parting, ShamRun, Try
 from whybox.verdict.tree import Lack, Remark, rule
@@ -86,7 +87,7 @@ def test_no_sham_is_asked_for_where_none_can_be_made() -> None:
         replace(REFUND, right=True, ignores_evidence=True),
         replace(REFUND, right=True, got_wrong=True),
         replace(REFUND, lenient=Try("lenient parse", True)),
-        replace(REFUND, legal=False, own=False, start_ld=1.0),
+        replace(REFUND, legal=False, own=False, choice=CHOICE),
         replace(REFUND, switches=(SWITCH, SWITCH), divergence=Parting("pattern", 3, 12, 0.25)),
         replace(REFUND, switches=(SWITCH,), divergence=Parting("logits", None, 12, 0.25)),
         replace(REFUND, pinned=Try("ids pinned", True, own=1.0)),
@@ -95,6 +96,13 @@ def test_no_sham_is_asked_for_where_none_can_be_made() -> None:
         replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), evidence_states=False),
         replace(REFUND, evidence=(), alone=None, stated=True),
         replace(REFUND, boost=NO_BOOST, readers=(SWITCH,), total_in_null=False),
+        replace(REFUND, several="right-first", own_ld=1.0),
+        replace(REFUND, several="right-later"),
+        replace(REFUND, orders=(replace(ORDER, several=True),)),
+        replace(REFUND, alone=None, beside=False, boost=NO_BOOST, cuts=(), orders=()),
+        replace(REFUND, boost=replace(BOOST, shams=ShamRun(0, 21, rivals=0))),
+        replace(REFUND, boost=replace(BOOST, shams=ShamRun(0, 21, rivals=3, copied=1))),
+        replace(REFUND, lenient=Try("lenient parse", True, repeats=Rate(9, 10))),
     ],
 )
 def test_every_verdict_has_sentences_in_both_languages(facts: object, lang: words.Lang) -> None:
@@ -110,6 +118,45 @@ def test_every_lack_and_remark_has_words_in_both_languages() -> None:
     assert set(words.LACKS) == set(Lack)
     assert set(words.REMARKS) == set(Remark)
     assert all(en and zh for en, zh in [*words.LACKS.values(), *words.REMARKS.values(), *words.WORDS.values()])
+
+
+def test_whether_a_control_could_have_given_an_answer_is_said() -> None:
+    def said(rivals: int) -> str:
+        facts = replace(REFUND, boost=replace(BOOST, shams=ShamRun(0, 21, rivals=rivals)))
+        return words.because(rule(facts), facts, "en")
+
+    assert "0 of 21 shams do (p = .045); 4 of them boost text that states another value, the others" in said(4)
+    assert "all of them boost text that states another value" in said(21)
+    assert "none of them is comparable in kind" in said(0)
+    assert "another value" not in words.because(rule(REFUND), REFUND, "en")
+
+
+def test_an_answer_with_both_says_what_that_means() -> None:
+    facts = replace(REFUND, several="right-first", own_ld=1.5)
+    said = words.because(rule(facts), facts, "en")
+    assert (
+        "The answer states the right answer and another one, the right one first, where the right one leads (LD +1.5)"
+        in said
+    )
+    assert (
+        "Candidate context-use · not-looked-at: the answer states the right answer already, beside another one" in said
+    )
+
+
+def test_the_prompt_is_not_called_a_second_observation() -> None:
+    facts = replace(REFUND, alone=None, beside=False, boost=NO_BOOST, cuts=(), orders=())
+    said = words.because(rule(facts), facts, "en")
+    assert "the evidence alone is this very prompt" in said
+    assert "With the evidence alone the answer is" not in said
+
+
+def test_a_lenient_reading_counts_its_variants() -> None:
+    facts = replace(REFUND, lenient=Try("lenient parse", True, repeats=Rate(9, 10)))
+    said = words.because(rule(facts), facts, "en")
+    assert said.startswith(
+        "Read without the required form, the answer is right: the value is there, its form is not; it is so"
+    )
+    assert "in 9 of 10 variants that fail alike" in said
 
 
 def test_what_was_controlled_is_said() -> None:

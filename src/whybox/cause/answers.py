@@ -113,8 +113,7 @@ class _Said:
 def _said(model: Model, asked: Asked, written: Written, logits: Sequence[Array]) -> _Said:
     text = model.tokenizer.text(written.ids)
     score = asked.score(text, written.stopped)
-    asserted = score.span[0] if score.span is not None and score.candidate is not None else None
-    place = place_of(text, (asked.right,) if asked.stand_in and score.right else (asked.wrong, asked.right), asserted)
+    place = place_of(text, score, asked.right, asked.wrong)
     decision = own_decision(model, asked.prompt, written.ids, place, asked.right, asked.wrong)
     return _Said(text, written, score, decision, _on_path(asked, written, decision, logits))
 

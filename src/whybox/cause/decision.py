@@ -1,7 +1,7 @@
 """Where right and wrong answer part, and by how much."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from whybox.engine.trace import log_softmax
 from whybox.errors import CaseError
+from whybox.items.scoring import Score
 from whybox.model import Model
 from whybox.text.prompt import Prompt
 
@@ -66,11 +67,18 @@ def read_at(logits: Array, decision: Decision) -> Reading:
     return Reading(float(logits[right] - logits[wrong]), float(log_probs[right]), float(log_probs[wrong]))
 
 
-def place_of(text: str, sought: Sequence[str], asserted: int | None) -> int | None:
-    """Where the answer stands in what was written: the wrong one first, then the right one.
+def place_of(text: str, score: Score, right: str, wrong: str) -> int | None:
+    """Where the answer stands in what was written; None where it gives none.
 
-    asserted: where the scorer found an answer in other words ("30-day" for "30 days"), which comes last.
+    A right text: at the right answer. One that asserts several: at the first of them, since what follows may answer
+    what nobody asked. Any other: at the wrong answer, then at the right one. Where it stands in other words ("30-day"
+    for "30 days"), there the scorer found it.
     """
+    if score.several:
+        places = [found for answer in (right, wrong) if (found := mention(text, answer)) is not None]
+        return min(places, default=score.span[0] if score.span is not None else None)
+    sought = (right,) if score.right else (wrong, right)
+    asserted = score.span[0] if score.span is not None and score.candidate is not None else None
     return next((found for answer in sought if (found := mention(text, answer)) is not None), asserted)
 
 
@@ -112,11 +120,15 @@ def decision_after(
 
 
 def mention(text: str, answer: str) -> int | None:
-    """Where an answer stands in a text, never inside a longer word or number; None where it does not."""
+    """Where an answer first stands in a text; None where it does not."""
+    return next((start for start, _ in mentions(text, answer)), None)
+
+
+def mentions(text: str, answer: str) -> Iterator[tuple[int, int]]:
+    """Characters start … end of an answer in a text, never inside a longer word or number."""
     before = r"(?<![0-9A-Za-z])" if re.match(r"[0-9A-Za-z]", answer) else ""
     after = r"(?![0-9A-Za-z])" if re.search(r"[0-9A-Za-z]$", answer) else ""
-    found = re.search(before + re.escape(answer) + after, text)
-    return None if found is None else found.start()
+    return (found.span() for found in re.finditer(before + re.escape(answer) + after, text))
 
 
 def shared(first: Ids, second: Ids) -> int:

@@ -72,9 +72,31 @@ def steps(trace: Trace, edits: Iterable[Edit]) -> Iterator[Step]:
             yield Step(edit.site, layer, value, apply(edit, value, axes, places, None)[0])
 
 
+@dataclass(frozen=True)
+class Estimated:
+    """What one gradient says of all components. joint: what replacing all of one site and layer at once does."""
+
+    all: tuple[Estimate, ...]
+    joint: dict[Group, float]
+
+    @property
+    def blind(self) -> list[tuple[Group, float]]:
+        """Sites that the gradient does not see, with their joint effect; the largest first."""
+        unseen = {one.component for one in self.all if BLIND in one.flags}
+        found = [(group, effect) for group, effect in self.joint.items() if unseen.issuperset(group)]
+        return sorted(found, key=lambda one: -abs(one[1]))
+
+
 def estimates(
     ground: Ground, replacement: Replacement, components: Sequence[Component], pair: Pair | None = None
 ) -> list[Estimate]:
+    """ê for each component, as `estimated` makes them."""
+    return list(estimated(ground, replacement, components, pair).all)
+
+
+def estimated(
+    ground: Ground, replacement: Replacement, components: Sequence[Component], pair: Pair | None = None
+) -> Estimated:
     """ê for each component. pair: the two prompts, where the replacement is a patch between them; then the estimate is
     made from the other end as well, and signs are compared.
     """
@@ -85,10 +107,11 @@ def estimates(
     values = {one: sum(_along(step, gradient) for step in found) for one, found in moves.items()}
     flags = {one: list(_of_place(one)) for one in components}
     _flag(flags, _saturated(ground, components), SATURATED)
-    _flag(flags, _blind(ground, replacement, values), BLIND)
+    joint = _joint_effects(ground, replacement, components)
+    _flag(flags, _blind(ground, joint, values), BLIND)
     if pair is not None:
         _flag(flags, _opposite(pair, sites, moves, values), OPPOSITE)
-    return [Estimate(one, values[one], tuple(flags[one])) for one in components]
+    return Estimated(tuple(Estimate(one, values[one], tuple(flags[one])) for one in components), joint)
 
 
 def _along(step: Step, gradient: Gradient) -> float:
@@ -145,15 +168,15 @@ def _is_saturated(row: np.ndarray) -> bool:
     return entropy < SATURATED_ENTROPY or strongest * (1 - strongest) < SATURATED_ODDS
 
 
-def _blind(ground: Ground, replacement: Replacement, values: dict[Component, float]) -> Iterator[Component]:
+def _blind(ground: Ground, joint: dict[Group, float], values: dict[Component, float]) -> Iterator[Component]:
     """Components of one site and layer whose estimates, summed, see less than a tenth of their joint replacement."""
-    for group, effect in joint_effects(ground, replacement, tuple(values)).items():
+    for group, effect in joint.items():
         seen = abs(sum(values[one] for one in group))
         if abs(effect) > STEPS * ground.floor and seen < FLAT * abs(effect):
             yield from group
 
 
-def joint_effects(ground: Ground, replacement: Replacement, components: Sequence[Component]) -> dict[Group, float]:
+def _joint_effects(ground: Ground, replacement: Replacement, components: Sequence[Component]) -> dict[Group, float]:
     """What replacing all components of one site and layer at once does."""
     together: dict[tuple[tuple[str, int | None], ...], list[Component]] = {}
     for one in components:

@@ -9,7 +9,7 @@ twentieth of what it was. Whether the answer that is written turns as well is as
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from whybox.cause.components import Component, Group, Head
@@ -21,7 +21,7 @@ from whybox.engine.edit import Edit, Index, boost, cut
 from whybox.engine.trace import Change
 
 MOST = 12  # parts that a set is pared down from
-RUNS = MOST + MOST * (MOST + 1) // 2 * (MOST + 1) + 1  # at most, single effects not counted
+RUNS = MOST + MOST * (MOST + 1) // 2 * (MOST + 1)  # at most, single effects not counted
 LITTLE = 0.05
 NO_SET = "no set of up to {most} of the strongest parts turns the outcome"
 NONE_TOWARDS = "no part moves the metric towards the turn"
@@ -43,26 +43,32 @@ class Flipping:
 
 def flipping(ground: Ground, edited: Edited, candidates: Sequence[Component]) -> Flipping | Unknown:
     """The smallest set found. candidates: parts by how far each alone moves the read towards the turn, best first."""
-    margins = turned(ground, edited)
-    enough = _enough(margins, tuple(candidates[:MOST]))
+    sets = Sets(ground, edited)
+    enough = _enough(sets.margins, tuple(candidates[:MOST]))
     if enough is None:
         return Unknown(NO_SET.format(most=min(MOST, len(candidates))) if candidates else NONE_TOWARDS)
-    found = minimal(enough, margins)
-    (moved,) = ground.moved([Change(edited(found.parts))])
-    return Flipping(found.parts, ground.value + moved.effect, found.others, found.tried)
+    found = minimal(enough, sets.margins)
+    return Flipping(found.parts, sets.after[found.parts], found.others, len(sets.after))
 
 
-def turned(ground: Ground, edited: Edited) -> Margins[Component]:
-    """How far beyond the turn each set brings the read."""
-    floor = STEPS * ground.floor
-    lead = max(floor, LITTLE * ground.value)
-    wrong = ground.value <= floor
+@dataclass(eq=False)
+class Sets:
+    """Sets of parts that were changed together, each once. after: the read of each."""
 
-    def margins(sets: Sequence[Group]) -> list[float]:
-        after = [ground.value + one.effect for one in ground.moved([Change(edited(group)) for group in sets])]
-        return [value - floor if wrong else lead - value for value in after]
+    ground: Ground
+    edited: Edited
+    after: dict[Group, float] = field(default_factory=dict)
 
-    return margins
+    def margins(self, sets: Sequence[Group]) -> list[float]:
+        """How far beyond the turn each set brings the read."""
+        new = [group for group in dict.fromkeys(sets) if group not in self.after]
+        moved = self.ground.moved([Change(self.edited(group)) for group in new]) if new else []
+        self.after |= {group: self.ground.value + one.effect for group, one in zip(new, moved, strict=True)}
+        return [self._beyond(self.after[group]) for group in sets]
+
+    def _beyond(self, value: float) -> float:
+        floor = STEPS * self.ground.floor
+        return value - floor if self.ground.value <= floor else max(floor, LITTLE * self.ground.value) - value
 
 
 def _enough(margins: Margins[Component], candidates: Group) -> Group | None:

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from whybox.cause.answers import STEPS
 from whybox.cause.asking import Array, Read
 from whybox.cause.bench import Work
 from whybox.cause.claims import TRIAL, TRIED, Claim, Kind, best_of
@@ -18,17 +17,16 @@ def work(model: Model) -> Work:
     return Work(reads=heads + len(model.spec.layers)) + TRIAL * TRIED
 
 
-def unexplained_form(study: Study) -> bool:
-    """No legal answer was written, and neither a lenient parse, nor the contract's prefix, nor a choice between the two
-    answers at the start gives the right one.
-    """
-    own, asked = study.answered, study.asked
-    if own.score.outcome not in ("invalid", "error") or not own.written.ids:
-        return False
-    lenient = asked.case.lenient_scorer().score(own.text, "stop" if own.written.stopped else "length")
-    contract = study.trials.get("contract")
-    ahead = study.start is not None and study.start.ld > STEPS * study.decided.delta
-    return not (lenient.right or ahead or (contract is not None and contract.flips))
+def is_illegal(study: Study) -> bool:
+    """Something was written, and it asserts none of the known answers, nor may it give another."""
+    own = study.answered
+    asserts = own.score.outcome not in ("invalid", "error") or study.asked.case.may_answer(own.text)
+    return study.wrong_here and not asserts and bool(own.written.ids)
+
+
+def is_explained(study: Study) -> bool:
+    """A lenient parse, the contract's prefix, or a choice between the two answers at the start gives the right one."""
+    return any(study.trials[name].flips for name in ("lenient", "contract", "choice") if name in study.trials)
 
 
 def form_writers(study: Study) -> list[Claim]:

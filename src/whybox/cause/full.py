@@ -12,7 +12,7 @@ from whybox.cause.candidates import Candidates
 from whybox.cause.components import Component, all_heads, all_keys, all_mlps, all_queries
 from whybox.cause.context import Attributed
 from whybox.cause.effects import Unknown
-from whybox.cause.estimates import BLIND, Estimate, estimates, joint_effects
+from whybox.cause.estimates import Estimate, Estimated, estimated
 from whybox.cause.experiment import measure
 from whybox.cause.flipping import EdgeAction, Flipping
 from whybox.cause.ground import Ground
@@ -124,19 +124,18 @@ def gradients(ground: Ground, replacement: Replacement, generator: np.random.Gen
     """Heads, MLPs, queries and keys by one gradient; the 20 largest estimates and 20 random ones are intervened on."""
     spec = ground.spec
     parts: list[Component] = [*all_heads(spec), *all_mlps(spec), *all_queries(spec), *all_keys(spec)]
-    found = estimates(ground, replacement, parts)
-    verified = verify(ground, replacement, found, generator, draws=0)
-    return Gradients(tuple(found), verified, tuple(_blind_sites(ground, replacement, found, generator)))
+    found = estimated(ground, replacement, parts)
+    verified = verify(ground, replacement, found.all, generator, draws=0)
+    return Gradients(found.all, verified, tuple(_blind_sites(ground, replacement, found, generator)))
 
 
 def _blind_sites(
-    ground: Ground, replacement: Replacement, found: Sequence[Estimate], generator: np.random.Generator
+    ground: Ground, replacement: Replacement, found: Estimated, generator: np.random.Generator
 ) -> Iterator[Along]:
     """The sites with the largest effects of those that the gradient does not see, shared out along the way."""
-    values = {one.component: one.value for one in found if BLIND in one.flags}
-    joint = joint_effects(ground, replacement, tuple(values))
-    for group in sorted(joint, key=lambda group: -abs(joint[group]))[:SITES]:
-        shared = integrated_gradients(ground, replacement, group, MIDPOINTS)
+    values = {one.component: one.value for one in found.all}
+    for group, joint in found.blind[:SITES]:
+        shared = integrated_gradients(ground, replacement, group, MIDPOINTS, joint)
         largest = max(group, key=lambda one: abs(shared.shares[one]))
         (effect,) = measure(ground, replacement, [(largest,)], generator, draws=0)
         yield Along(sum(values[one] for one in group), shared, largest, effect)

@@ -47,9 +47,13 @@ class Integrated:
 
 
 def integrated_gradients(
-    ground: Ground, replacement: Replacement, components: Sequence[Component], most: int = MOST
+    ground: Ground,
+    replacement: Replacement,
+    components: Sequence[Component],
+    most: int = MOST,
+    joint: float | None = None,
 ) -> Integrated:
-    """The joint effect of components of one site, shared out, with at most `most` midpoints.
+    """The joint effect of components of one site, shared out, with at most `most` midpoints. joint: where it is known.
 
     UsageError where the components lie at several sites or layers.
     """
@@ -63,7 +67,8 @@ def integrated_gradients(
         )
     ((site, layer),) = places
     way = _Way(ground, site, layer, parts)
-    joint = ground.moved([Change(replacement(tuple(components)))])[0].effect
+    if joint is None:
+        joint = ground.moved([Change(replacement(tuple(components)))])[0].effect
     count = taken = FEWEST
     while True:
         shares = way.shares(count)

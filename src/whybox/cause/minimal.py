@@ -4,11 +4,6 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from whybox.cause.components import Component, Group
-from whybox.cause.ground import Ground
-from whybox.cause.measured import STEPS
-from whybox.cause.replacement import Replacement
-from whybox.engine.trace import Change
 from whybox.errors import UsageError
 
 Part = TypeVar("Part", bound=Hashable)
@@ -79,14 +74,3 @@ class _Known(Generic[Part]):
                 break
             parts = smaller[best]
         return parts
-
-
-def by_read(ground: Ground, replacement: Replacement) -> Margins[Component]:
-    """A set flips when the read changes sign, by more than five times the floor: LD on the base's own path."""
-    sign = -1.0 if ground.value > 0 else 1.0
-
-    def margins(sets: Sequence[Group]) -> list[float]:
-        moved = ground.moved([Change(replacement(group)) for group in sets])
-        return [sign * (ground.value + one.effect) - STEPS * ground.floor for one in moved]
-
-    return margins

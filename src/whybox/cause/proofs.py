@@ -11,7 +11,7 @@ from whybox.cause.study import Study
 from whybox.cause.trials import ENOUGH_VARIANTS, MOST_VARIANTS
 
 REMOVALS = "removals"  # the stage after which it is known what is to be proved
-_FOUR = TRIAL * 3 + PATCH  # a prefix or a form, greedy, and order and edge, or suppressor and reader
+_FIVE = TRIAL * 4 + PATCH  # a prefix, choice or form, a parse, greedy, and order and edge, or suppressor and reader
 
 
 def proofs(study: Study) -> Iterator[Claim]:
@@ -19,6 +19,10 @@ def proofs(study: Study) -> Iterator[Claim]:
     flips = {name for name, trial in study.trials.items() if trial.flips}
     if "contract" in flips:
         yield Claim(Kind.PROMPT, "contract", trials.behind_prefix(study.asked.case.contract_prefix or ""))
+    if "lenient" in flips:
+        yield Claim(Kind.PROMPT, "lenient", trials.leniently)
+    if "choice" in flips:
+        yield Claim(Kind.PROMPT, "choice", trials.chosen)
     if "greedy" in flips:
         yield Claim(Kind.PROMPT, "greedy", trials.greedily)
     for order in [order for order in study.orders if order in flips][:1]:
@@ -31,18 +35,17 @@ def proofs(study: Study) -> Iterator[Claim]:
 def _edge_proof(study: Study, flips: set[str]) -> Iterator[Claim]:
     """The boost where it flips; else, where another order is right too, the first cut that flips."""
     if "boost" in flips:
-        shams = trials.other_spans_of("boost", study.roles.evidence)
-        yield Claim(Kind.PROMPT, "boost", trials.boost_evidence, shams)
+        yield Claim(Kind.PROMPT, "boost", trials.boost_evidence, trials.other_boosts(study.roles.evidence))
     elif any(order in flips for order in study.orders):
         for cut in [cut for cut in study.cuts if cut in flips][:1]:
             part = cut.removeprefix("cut ")
-            yield Claim(Kind.PROMPT, cut, trials.cut_part(part), trials.other_spans_of("cut", (part,)))
+            yield Claim(Kind.PROMPT, cut, trials.cut_part(part), trials.other_cuts((part,)))
 
 
 def variants_work(study: Study) -> Work:
     """Runs at most: variants are drawn until ten fail alike, and every proof is repeated on those."""
     drawn = min(len(study.variants), MOST_VARIANTS)
-    each = sum((claim.cost for claim in proofs(study)), Work()) if REMOVALS in study.done else _FOUR
+    each = sum((claim.cost for claim in proofs(study)), Work()) if REMOVALS in study.done else _FIVE
     return Work(drawn, drawn) + each * min(drawn, ENOUGH_VARIANTS - 1)
 
 

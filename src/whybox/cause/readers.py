@@ -24,7 +24,7 @@ from whybox.cause.sets import MOST, first_that_flips, nested, small_sets
 from whybox.cause.sets import WORK as SETS
 from whybox.cause.spans import keys_of
 from whybox.cause.study import Study
-from whybox.cause.trials import Maker, Setting, Trial, effect_of
+from whybox.cause.trials import Maker, Setting, Sham, Trial, effect_of
 from whybox.engine.edit import Edit, set_to
 from whybox.engine.trace import Trace
 from whybox.model import Model
@@ -96,7 +96,7 @@ def _claim(study: Study, group: Group) -> Claim:
         Kind.READER,
         f"{named(group)} patched",
         patched(group),
-        lambda _: [patched(other) for other in others],
+        lambda _: [Sham(patched(other)) for other in others],
         patched(group, hidden=True),
         PATCH,
     )

@@ -45,17 +45,17 @@ def work(study: Study) -> Work:
 
 
 def _forms(study: Study) -> bool:
-    return study.wrong_here and form_writers.unexplained_form(study)
+    return form_writers.is_illegal(study) and not form_writers.is_explained(study)
 
 
 def _unread(study: Study) -> bool:
     """Right with the evidence alone, and the decision was made to look at it in vain."""
-    return _flips(study, "alone") is True and _flips(study, "boost") is False and _in_no_order(study)
+    return study.alone_right is True and _flips(study, "boost") is False and _in_no_order(study)
 
 
 def _overruled(study: Study) -> bool:
     """Wrong with the evidence alone, and wrong alike without any context."""
-    return _flips(study, "alone") is False and closed_same_wrong(study)
+    return study.alone_right is False and closed_same_wrong(study)
 
 
 def _in_no_order(study: Study) -> bool:

@@ -12,7 +12,7 @@ from whybox.cause.hidden import hide
 from whybox.cause.null import other_groups
 from whybox.cause.replacement import Zeroed
 from whybox.cause.spans import SHAMS
-from whybox.cause.trials import Maker, Setting, Trial, effect_of
+from whybox.cause.trials import Maker, Setting, Sham, Trial, effect_of
 from whybox.engine.edit import Edit
 from whybox.model import Model
 from whybox.spec import Spec
@@ -56,9 +56,9 @@ def taken(group: Group, place: Decision) -> tuple[Edit, ...]:
 def removal(kind: Kind, group: Group, spec: Spec, order: Order = ()) -> Claim:
     """The claim that this group does it. A form is written whatever the evidence says, so it has no control."""
     name = f"order {' '.join(order)} + {named(group)}" if order else named(group)
-    others = alike(group, spec)
+    shams = [Sham(removed(other, order)) for other in alike(group, spec)]
     control = None if kind is Kind.FORM else removed(group, order, hidden=True)
-    return Claim(kind, name, removed(group, order), lambda _: [removed(other, order) for other in others], control)
+    return Claim(kind, name, removed(group, order), lambda _: shams, control)
 
 
 def alike(group: Group, spec: Spec) -> Sequence[Group]:

@@ -1,6 +1,6 @@
 """Runs of tokens: where segments lie, and the other spans of the same length that serve as their null."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from whybox.engine.edit import Edit, boost, cut
@@ -54,10 +54,13 @@ def keys_of(prompt: Prompt, names: Sequence[str]) -> tuple[int, ...]:
     return tuple(key for segment in found for key in range(segment.start, segment.end))
 
 
-def other_spans(length: int, taken: Sequence[int], end: int, most: int = SHAMS) -> list[range]:
-    """All spans of `length` tokens in 1 … end − 1 that touch none of `taken`, nearest first, at most `most`.
+def other_spans(
+    length: int, taken: Sequence[int], end: int, most: int = SHAMS, first: Callable[[range], bool] | None = None
+) -> list[range]:
+    """All spans of `length` tokens in 1 … end − 1 that touch none of `taken`, the nearest of them, at most `most`.
 
-    Token 0 is left out: a sink reads it from everywhere, so it is no match for ordinary tokens.
+    Token 0 is left out: a sink reads it from everywhere, so it is no match for ordinary tokens. first: spans that go
+    before nearer ones, up to half of the places.
     """
     if not taken or length < 1:
         return []
@@ -66,7 +69,9 @@ def other_spans(length: int, taken: Sequence[int], end: int, most: int = SHAMS) 
     free = [span for span in spans if held.isdisjoint(span)]
     middle = sum(taken) / len(taken)
     nearest = sorted(free, key=lambda span: abs(span.start + (length - 1) / 2 - middle))
-    return sorted(nearest[:most], key=lambda span: span.start)
+    before = [] if first is None else [span for span in nearest if first(span)][: (most + 1) // 2]
+    others = [span for span in nearest if span not in before]
+    return sorted([*before, *others[: most - len(before)]], key=lambda span: span.start)
 
 
 @dataclass(frozen=True)

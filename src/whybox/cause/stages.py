@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from whybox.cause import floor, removals, trials
-from whybox.cause.answers import answer, log_prob, read
+from whybox.cause.answers import STEPS, answer, log_prob, read
 from whybox.cause.asking import Experiment, Read, Write
 from whybox.cause.bench import Work
 from whybox.cause.decision import Reading, decision_after, mention, shared
 from whybox.cause.effects import Base, head_effects, key_effects, segment_effects
+from whybox.cause.form_writers import is_explained, is_illegal
 from whybox.cause.hidden import hidden
 from whybox.cause.parts import other_orders, roles_of, with_fact
 from whybox.cause.proofs import REMOVALS, hidden_work, proofs, reads_evidence, shams_work, variants_work
@@ -46,7 +47,7 @@ def stages(study: Study) -> list[Stage]:
         Stage("answer", Work(4, 2), _answer),
         Stage("noise floor", Work(reads=floor.runs(study.bench.model)), _floor),
         Stage("other prompts", Work(2 * prompts, prompts), _prompts),
-        Stage("form and decoding", Work(4, 2), _form),
+        Stage("form and decoding", Work(6, 4), _form),
         Stage(removals.EDGES, Work(2 * trials_of, trials_of), _edges),
         Stage(REMOVALS, removals.work(study), removals.remove),
         Stage("variants", variants_work(study), _variants),
@@ -137,7 +138,8 @@ def _prompts(study: Study) -> None:
     if study.roles.evidence:
         makers["closed"] = trials.without_context
     if study.roles.evidence and study.wrong_here:
-        makers["alone"] = trials.evidence_alone
+        if study.roles.others:
+            makers["alone"] = trials.evidence_alone
         makers |= {
             f"order {' '.join(order)}": trials.moved(order) for order in other_orders(study.asked.case, study.roles)
         }
@@ -145,17 +147,23 @@ def _prompts(study: Study) -> None:
 
 
 def _form(study: Study) -> None:
-    """The start of the answer, a prefix that the model did not write, and greedy decoding where another is stated."""
+    """The start of the answer, a prefix that the model did not write, greedy decoding where another is stated; of an
+    illegal answer its lenient reading, and, where the right answer leads at the start, the choice there carried out.
+    """
     case = study.asked.case
     prefix = case.contract_prefix or ("答案：" if not case.right.isascii() else "Answer: ")
-    study.start, forced = study.bench.results([_behind(study, ""), _behind(study, prefix)])
-    study.forced = (prefix, forced)
+    start, forced = study.bench.results([_behind(study, ""), _behind(study, prefix)])
+    study.start, study.forced = start, (prefix, forced)
     makers: dict[str, Maker] = {}
     if case.contract_prefix and _is_contract(case):
         makers["contract"] = trials.behind_prefix(case.contract_prefix)
     if not study.asked.settings.greedy:
         makers["greedy"] = trials.greedily
+    if is_illegal(study) or study.answered.score.outcome == "invalid" or case.breaks_contract(study.answered.text):
+        makers["lenient"] = trials.leniently
     study.run(makers)
+    if is_illegal(study) and not is_explained(study) and start.ld > STEPS * study.decided.delta:
+        study.run({"choice": trials.chosen})
 
 
 def _behind(study: Study, prefix: str) -> Experiment[Reading]:

@@ -68,6 +68,15 @@ class Study:
         return not self.answered.score.right
 
     @property
+    def alone_right(self) -> bool | None:
+        """Whether the evidence alone gives the right answer. Where nothing stands beside it that is the prompt itself,
+        and no run of its own. None where it was not run.
+        """
+        if self.roles.evidence and not self.roles.others:
+            return not self.wrong_here
+        return self.trials["alone"].flips if "alone" in self.trials else None
+
+    @property
     def path(self) -> Prompt:
         """The prompt with the part of the answer that stands before the decision."""
         ids, prompt = self.decided.base.decision.ids, self.asked.prompt
@@ -105,7 +114,7 @@ def open_study(bench: Bench, cases: tuple[CaseInstance, ...], limit: int = 32, s
 
 def closed_same_wrong(study: Study) -> bool:
     """Whether the closed-book answer is the same wrong candidate."""
-    closed, alone = study.trials.get("closed"), study.trials.get("alone")
-    if closed is None or alone is None:
+    closed = study.trials.get("closed")
+    if closed is None or study.alone_right is None:
         return False
     return closed.outcome.score.outcome == "wrong" and closed.outcome.score.candidate == study.answered.score.candidate

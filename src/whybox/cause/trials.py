@@ -3,11 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from whybox.cause.answers import Answered, Asked, Outcome, answer, outcome, try_edges, try_prompt
-from whybox.cause.asking import Experiment, together
+from whybox.cause.answers import STEPS, Answered, Asked, Outcome, answer, outcome, read, try_edges, try_prompt
+from whybox.cause.asking import Experiment, Write, together
 from whybox.cause.bench import Bench
+from whybox.cause.decision import decision_after, mention
 from whybox.cause.effects import Base
 from whybox.cause.parts import Roles, alone, closed_book
+from whybox.cause.rivals import rivals_in
 from whybox.cause.spans import Edge, keys_of, other_spans
 from whybox.engine.sampling import GREEDY
 from whybox.errors import PromptError, SiteError, UnsupportedError
@@ -15,16 +17,24 @@ from whybox.items.instance import CaseInstance
 from whybox.model import Model
 from whybox.text.prompt import extend
 
+CHOICE = "choice between the two answers at the start"
+PARSE = "parse"  # what a lenient reading touches
 MOST_VARIANTS = 40
 ENOUGH_VARIANTS = 10
 
 
 @dataclass(frozen=True)
 class Shams:
-    """The same edit on places that the claim does not name: how many flip, and LD after each."""
+    """The same edit on places that the claim does not name: how many flip, and LD after each.
+
+    rivals: how many of them boost text that states another value; None where the edit is no boost. copied: how many of
+    those make a value the answer that was neither the right nor the wrong one.
+    """
 
     flipped: int
     after: tuple[float, ...]
+    rivals: int | None = None
+    copied: int = 0
 
 
 @dataclass(frozen=True)
@@ -80,7 +90,17 @@ class Failing:
 
 
 Maker = Callable[[Model, Setting], Experiment[Trial]]
-ShamMakers = Callable[[Setting], list[Maker]]
+
+
+@dataclass(frozen=True)
+class Sham:
+    """The same edit elsewhere. rivals: other values that the text there states; None where that makes no difference."""
+
+    make: Maker
+    rivals: tuple[str, ...] | None = None
+
+
+ShamMakers = Callable[[Setting], list[Sham]]
 RoleReader = Callable[[CaseInstance], Roles]
 
 
@@ -153,12 +173,48 @@ async def greedily(model: Model, setting: Setting) -> Trial:
     return Trial("greedy decoding", (), frozenset({"decoding"}), replace(found, earlier_fork=False), 0.0)
 
 
+async def leniently(model: Model, setting: Setting) -> Trial:
+    """The same answer, read without the form that it should have. Nothing is changed in the run."""
+    asked = setting.asked
+    found = await answer(model, asked)
+    score = asked.case.lenient_scorer().score(found.text, "stop" if found.written.stopped else "length")
+    read_so = Outcome(found.text, score, found.reading, None, score.right, earlier_fork=False)
+    return Trial("lenient parse", (), frozenset({PARSE}), read_so, None)
+
+
+async def chosen(model: Model, setting: Setting) -> Trial:
+    """Where the answer begins, only the two answers may be chosen; then the model goes on by itself."""
+    asked, begun = setting.asked, len(setting.asked.prompt.ids)
+    start = decision_after(model, asked.prompt, "", asked.right, asked.wrong, "start")
+    led = await read(asked, start)
+    forced = (*start.ids, (start.right if led.ld > 0 else start.wrong)[0])
+    written = await Write(forced, asked.settings, lambda written, _: written)
+    text = model.tokenizer.text((*forced[min(begun, start.row + 1) :], *written.ids))
+    score = asked.score(text, written.stopped)
+    found = Outcome(text, score, led, None, score.right and led.ld > STEPS * setting.delta, earlier_fork=False)
+    return Trial(CHOICE, (), frozenset({"choice"}), found, None)
+
+
 def with_shams(bench: Bench, setting: Setting, trial: Trial, shams_of: ShamMakers) -> Trial:
     """The trial with its shams; one that cannot be made counts for nothing."""
-    shams = bench.results([attempt(bench.model, make, setting) for make in shams_of(setting)])
-    found = [sham.outcome for sham in shams if sham is not None]
-    after = tuple(one.old.ld if one.old is not None else one.own.ld for one in found)
-    return replace(trial, shams=Shams(sum(one.flips for one in found), after))
+    shams = shams_of(setting)
+    made = bench.results([attempt(bench.model, sham.make, setting) for sham in shams])
+    found = [(sham, one.outcome) for sham, one in zip(shams, made, strict=True) if one is not None]
+    after = tuple(one.old.ld if one.old is not None else one.own.ld for _, one in found)
+    return replace(trial, shams=Shams(sum(one.flips for _, one in found), after, *_beside_rivals(setting, found)))
+
+
+def _beside_rivals(setting: Setting, found: Sequence[tuple[Sham, Outcome]]) -> tuple[int | None, int]:
+    """How many shams boost text with another value in it, and how many of those give that value."""
+    told = [(sham.rivals, one.answer) for sham, one in found if sham.rivals is not None]
+    if not told:
+        return None, 0
+    copied = sum(any(mention(answer, text) is not None for text in _third(setting, rivals)) for rivals, answer in told)
+    return sum(bool(rivals) for rivals, _ in told), copied
+
+
+def _third(setting: Setting, rivals: Sequence[str]) -> list[str]:
+    return [text for text in rivals if text != setting.asked.wrong]
 
 
 def with_control(bench: Bench, setting: Setting, trial: Trial, control: Maker) -> Trial:
@@ -167,17 +223,37 @@ def with_control(bench: Bench, setting: Setting, trial: Trial, control: Maker) -
     return trial if found is None else replace(trial, unread=found.flips)
 
 
-def other_spans_of(action: str, names: Sequence[str]) -> ShamMakers:
-    """The same edge edit on all other spans of that length (up to 39, the nearest)."""
+def other_cuts(names: Sequence[str]) -> ShamMakers:
+    """The same cut on all other spans of that length (up to 39, the nearest)."""
 
-    def shams(setting: Setting) -> list[Maker]:
+    def shams(setting: Setting) -> list[Sham]:
         keys = keys_of(setting.asked.prompt, names)
-        spans = other_spans(len(keys), keys, len(setting.asked.prompt.ids))
-        return [
-            edge(action, tuple(span), f"{action} decision → tokens {span.start} … {span.stop - 1}") for span in spans
-        ]
+        return [Sham(_edge_at("cut", span)) for span in other_spans(len(keys), keys, len(setting.asked.prompt.ids))]
 
     return shams
+
+
+def other_boosts(names: Sequence[str]) -> ShamMakers:
+    """The same boost on other spans of that length, up to 39: those that state another value first (up to 20), since
+    only they could give one; then the nearest.
+    """
+
+    def shams(setting: Setting) -> list[Sham]:
+        asked = setting.asked
+        keys = keys_of(asked.prompt, names)
+        rivals = rivals_in(asked.prompt, asked.case, asked.wrong, keys)
+
+        def held(span: range) -> tuple[str, ...]:
+            return tuple(dict.fromkeys(rival.text for rival in rivals if rival.lies_in(span)))
+
+        spans = other_spans(len(keys), keys, len(asked.prompt.ids), first=lambda span: bool(held(span)))
+        return [Sham(_edge_at("boost", span), held(span)) for span in spans]
+
+    return shams
+
+
+def _edge_at(action: str, span: range) -> Maker:
+    return edge(action, tuple(span), f"{action} decision → tokens {span.start} … {span.stop - 1}")
 
 
 def edge(action: str, keys: tuple[int, ...], what: str, about: tuple[str, ...] = ()) -> Maker:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from whybox.cli.options import Json
+from whybox.cli.verb import Verb
 from whybox.targets.bots.kinds import KINDS, bot_of, described, settings_of_all
 
 bots = typer.Typer(no_args_is_help=True, help="Bots with known faults, to try a test suite on.")
@@ -52,7 +53,7 @@ def _with_settings(verb: Callable[..., None]) -> Callable[..., None]:
     return told
 
 
-@bots.command()
+@bots.command(cls=Verb)
 @_with_settings
 def serve(
     bot: Name = "honest",
@@ -84,7 +85,7 @@ def serve(
     until_done(run())
 
 
-@bots.command(name="list")
+@bots.command(name="list", cls=Verb)
 def list_(json: Json = False) -> None:
     """List the bots: what each does, and what must be recovered from it."""
     from whybox.targets.bots.truth import truth

@@ -18,6 +18,7 @@ from whybox.cli.replay import replay
 from whybox.cli.report import report
 from whybox.cli.run import Run, run
 from whybox.cli.size import size
+from whybox.cli.verb import Verb
 from whybox.cli.why import why
 from whybox.version import __version__
 
@@ -38,18 +39,18 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command(name="next")(next_)
-app.command(name="look")(look)
-app.command(name="why")(why)
-app.command(name="diff")(diff)
-app.command(name="size")(size)
-app.command(name="pull")(pull)
-app.command(name="models")(models)
-app.command(name="doctor")(doctor)
+app.command(name="next", cls=Verb)(next_)
+app.command(name="look", cls=Verb)(look)
+app.command(name="why", cls=Verb)(why)
+app.command(name="diff", cls=Verb)(diff)
+app.command(name="size", cls=Verb)(size)
+app.command(name="pull", cls=Verb)(pull)
+app.command(name="models", cls=Verb)(models)
+app.command(name="doctor", cls=Verb)(doctor)
 app.command(name="run", cls=Run)(run)
-app.command(name="init")(init)
-app.command(name="report")(report)
-app.command(name="replay")(replay)
+app.command(name="init", cls=Verb)(init)
+app.command(name="report", cls=Verb)(report)
+app.command(name="replay", cls=Verb)(replay)
 app.add_typer(bots, name="bots")
 
 

@@ -11,7 +11,9 @@ from whybox.cli.threads import limit_threads
 What = Annotated[Path, typer.Argument(metavar="BUNDLE|RUN", help="A bundle; with --pack the folder of a run.")]
 Pack = Annotated[
     str | None,
-    typer.Option("--pack", metavar="PROBE", help="Write what this probe asked to -o FILE.", show_default=False),
+    typer.Option(
+        "--pack", metavar="PROBE[@TARGET]", help="Write what this probe asked to -o FILE.", show_default=False
+    ),
 ]
 Margin = Annotated[float, typer.Option("--margin", min=0.001, max=0.5, help="Share of items that may differ.")]
 CODES = {"same": 0, "different": 1, "underpowered": 4}

@@ -27,12 +27,14 @@ def report(
     json: Json = False,
     lang: Language = None,
 ) -> None:
-    """Show what a run found: nothing is asked again. -o FILE.html is a page, FILE.xml JUnit, FILE.md a summary."""
+    """Show what a run found: nothing is asked again. -o FILE.html is a page, FILE.xml JUnit, FILE.md a summary,
+    FILE.jsonl the failed items as cases.
+    """
     if compare is not None:
         _compare(compare, run, margin, out, json, lang)
         return
     from whybox.cli.telling import Form
-    from whybox.jobs.run import kept_document
+    from whybox.jobs.run import kept_document, kept_failures
     from whybox.jobs.run_calls import calls_of
     from whybox.report.html import run_page
     from whybox.report.junit import junit
@@ -42,10 +44,15 @@ def report(
     if margin is not None:
         raise typer.BadParameter("--margin belongs to --compare")
     document = kept_document(run)
-    written = {".xml": lambda found, _: junit(found), ".md": lambda found, _: markdown(found)}
+    document = document if lang is None else document.told_in(language(lang))
+    written = {
+        ".xml": lambda found, _: junit(found),
+        ".md": lambda found, _: markdown(found),
+        ".jsonl": lambda *_: kept_failures(run),
+    }
     form = Form(render_run, lambda found, told: run_page(found, calls_of(run), told), pictures=written)
     form.check(out)
-    form.deliver(document, document.lang if lang is None else language(lang), out, json)
+    form.deliver(document, document.lang, out, json)
 
 
 def _compare(first: Path, second: Path, margin: float | None, out: Out, json: Json, lang: Language) -> None:

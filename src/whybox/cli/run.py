@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from whybox.cli.options import Shared, with_shared
 from whybox.cli.threads import limit_threads
+from whybox.cli.verb import Verb
 
 SuiteFile = Annotated[Path, typer.Argument(metavar="SUITE.yaml", help="The suite file; `whybox init` writes one.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done: calls, tokens, time. Ask nothing.")]
@@ -36,7 +36,7 @@ WHY = 3
 FOLDER = Path("whybox-run")
 
 
-class Run(TyperCommand):
+class Run(Verb):
     """`--why` may stand without a number, even in front of the suite's name."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -10,7 +10,7 @@ from whybox.cli.opening import model_of
 from whybox.cli.options import EngineName, Shared
 from whybox.cli.run_bar import RunBar, show_plan
 from whybox.cli.telling import json_text, print_document, write_whole
-from whybox.jobs.run import RunOptions, plan_rows, prepare, run_suite, seconds_of, target_from
+from whybox.jobs.run import BrokenOff, RunOptions, plan_rows, prepare, run_suite, seconds_of, target_from
 from whybox.jobs.run_calls import calls_of
 from whybox.model import Model
 from whybox.report.document import RunDocument
@@ -41,11 +41,10 @@ def ran(prepared: Prepared, options: RunOptions, folder: Path, shared: Shared) -
         with RunBar(shared.language, shared.quiet) as bar:
             document = run_suite(prepared, options, folder, bar.tell, bar.tell_why)
     except KeyboardInterrupt as stop:
+        if isinstance(stop, BrokenOff):
+            _write_reports(stop.document, folder)
         raise KeyboardInterrupt(f"What was done is in {folder}; the same command goes on from there.") from stop
-    write_whole(folder / "report.json", json_text(document) + "\n")
-    write_whole(folder / "report.html", run_page(document, calls_of(folder), document.lang))
-    write_whole(folder / "junit.xml", junit(document))
-    write_whole(folder / "summary.md", markdown(document))
+    _write_reports(document, folder)
     if shared.json:
         print(json_text(document))
     else:
@@ -53,6 +52,13 @@ def ran(prepared: Prepared, options: RunOptions, folder: Path, shared: Shared) -
         render_run(document, console, document.lang)
         console.print(f"→ {folder}", style="dim", markup=False)
     return document
+
+
+def _write_reports(document: RunDocument, folder: Path) -> None:
+    write_whole(folder / "report.json", json_text(document) + "\n")
+    write_whole(folder / "report.html", run_page(document, calls_of(folder), document.lang))
+    write_whole(folder / "junit.xml", junit(document))
+    write_whole(folder / "summary.md", markdown(document))
 
 
 def say_plan(prepared: Prepared, shared: Shared, folder: Path) -> None:

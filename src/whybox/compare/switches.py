@@ -110,9 +110,7 @@ def switched(switch: Switch, asked: Asked, decision: Decision) -> Switched:
     model, settings = switch.model, asked.settings
     written = model.generate(asked.prompt, settings.limit, settings.decoding)
     score = asked.score(written.text, written.stopped)
-    asserted = score.span[0] if score.span is not None and score.candidate is not None else None
-    sought = (asked.right,) if asked.stand_in and score.right else (asked.wrong, asked.right)
-    place = place_of(written.text, sought, asserted)
+    place = place_of(written.text, score, asked.right, asked.wrong)
     own = own_decision(model, asked.prompt, written.ids, place, asked.right, asked.wrong)
     led, delta = _ld(model, own), _noise(model, own)
     return Switched(

@@ -10,7 +10,7 @@ import numpy as np
 from whybox.engine.edit import portion
 from whybox.engine.felt import first_felt, rope_length, untouched
 from whybox.engine.trace import Cache, Change, Engine, Read, Trace, Wish
-from whybox.engine.wishes import real
+from whybox.engine.wishes import named_sites, real
 from whybox.errors import SiteError, UsageError
 
 Array = np.ndarray
@@ -132,7 +132,7 @@ class Swept(Sequence[float | Array]):
 
 def sweep(engine: Engine, base: Trace, changes: Sequence[Change], read: Read, see: Iterable[Wish] = ()) -> Swept:
     """`read` of each counterfactual, as the engine makes them; no trace outlives its read."""
-    wishes = tuple(see)
+    wishes = named_sites("see", see)
     values: dict[int, float | Array] = {}
     for index, trace in engine.counterfactuals(base, changes, wishes):
         values[index] = plain(read(trace))

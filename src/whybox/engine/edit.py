@@ -8,13 +8,13 @@ set_to("resid_mid", 7, value, q=12)            a patched activation
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import SupportsIndex, assert_never
+from typing import Any, SupportsIndex, assert_never
 
 import numpy as np
 
 from whybox.engine.wishes import number, real, whole_numbers
 from whybox.errors import SiteError, UsageError
-from whybox.sites import BY_NAME, require_layer, require_site
+from whybox.sites import BY_NAME, require_has, require_site
 from whybox.spec import Mlp, Moe, Spec
 
 Index = int | slice | range | tuple[int, ...]
@@ -138,7 +138,7 @@ def check(edit: Edit, spec: Spec) -> None:
         if not site.per_layer:
             raise SiteError(f"{site.name} is not inside a layer, so it takes no layer")
         for layer in edit.layers:
-            require_layer(layer, spec)
+            require_has(edit.site, layer, spec)
     if isinstance(edit.action, Cut | Boost) and edit.site != "scores":
         raise SiteError(f"{type(edit.action).__name__.lower()} acts on scores, not on {edit.site}")
     axes = {letter for layer in spec.layers for letter in site_axes(edit.site, layer.mlp)}
@@ -257,10 +257,23 @@ def _edit(site: str, layers: Numbers | None, at: Mapping[str, Numbers | slice], 
 
 
 def _index(axis: str, given: Numbers | slice) -> Index:
-    if isinstance(given, slice | range):
+    if isinstance(given, slice):
+        return _rising(axis, given)
+    if isinstance(given, range):
         return given
     numbers = whole_numbers(f"axis {axis!r}", given, SiteError)
     return numbers if isinstance(given, Iterable) else numbers[0]
+
+
+def _rising(axis: str, given: slice) -> slice:
+    ends = tuple(None if end is None else whole_numbers(f"axis {axis!r}", [end], SiteError)[0] for end in _ends(given))
+    if ends[2] is not None and ends[2] < 1:
+        raise SiteError(f"axis {axis!r}: expected a step of at least 1, found {given}")
+    return slice(*ends)
+
+
+def _ends(given: slice) -> tuple[Any, Any, Any]:
+    return given.start, given.stop, given.step
 
 
 def _require_in_range(edit: Edit, letter: str, index: Index, spec: Spec) -> None:

@@ -71,6 +71,11 @@ def untouched(edits: Sequence[Edit], length: int, spec: Spec) -> int:
     return min([felt.position for felt in _by_edits(edits, length, spec)], default=length)
 
 
+def reaches(edit: Edit, felt: Felt, length: int, spec: Spec) -> bool:
+    """Whether an edit acts on values that a change first felt there leaves as they were."""
+    return any(own.layer < felt.layer or own.position < felt.position for own in _by_edits([edit], length, spec))
+
+
 def nothing(spec: Spec, length: int) -> Felt:
     """Beyond the last layer and the last position: all values stay."""
     return Felt(len(spec.layers) + 1, length)

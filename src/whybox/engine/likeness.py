@@ -7,8 +7,10 @@ from whybox.engine.trace import Engine, Trace
 from whybox.errors import UsageError
 
 
-def require_like(trace: Trace, engine: Engine) -> None:
-    """UsageError unless the run was made with this engine's description, weights and precision."""
+def require_like(trace: object, engine: Engine) -> None:
+    """UsageError unless it is a run, made with this engine's description, weights and precision."""
+    if not isinstance(trace, Trace):
+        raise UsageError(f"expected a run, found {trace!r}", "such as trace = model.run(prompt)")
     if trace.spec != engine.spec:
         raise UsageError("the run was made by another model", "run its text with this one")
     if not trace.origin.is_of(engine.origin):

@@ -42,7 +42,8 @@ class Run:
     weights: bytes of them that the run itself brings in, such as those decoded as they are used.
     scores: arrays of scores [h q k] that the attention of a layer holds at once; 0 for a kernel that holds none.
     bench: bytes in which such a kernel works. statistics: numbers kept for every head and query.
-    lets_go: whether what leaves a window leaves memory too.
+    lets_go: whether what leaves a window leaves memory too. turned: bytes of the head as the way back of a gradient
+    takes it; 0 where it takes it as it lies.
     """
 
     tokens: int
@@ -58,6 +59,7 @@ class Run:
     bench: int = 0
     statistics: int = 0
     lets_go: bool = True
+    turned: int = 0
 
     @property
     def flying(self) -> int:

@@ -36,20 +36,47 @@ def need(spec: Spec, run: Run) -> Need:
     return Need(stays, (attention, mlp, (logits, _checked(spec, run), _freed(attention, mlp, times=0.5))))
 
 
-def need_of_gradient(spec: Spec, run: Run) -> Need:
-    """Stays: the base run's keys and values, the stream at the entry of each layer, the gradients asked for (`see`).
+def need_beside(spec: Spec, run: Run) -> Need:
+    """One text among `batch` rows that stand behind its cache: all are computed, and it alone is kept."""
+    alone, own = need(spec, replace(run, batch=1)), _widest(_slots(spec, run.tokens, run.batch, run.bytes_each))
+    keys = Item("keys and values of a layer", "b · k · 2 · g · d · bytes", own, SHORTER)
+    fewer = (tuple(replace(item, way_out=SHORTER) for item in (*phase, keys)) for phase in _layers(spec, run, 1))
+    return Need(alone.stays, (*alone.phases, *fewer))
 
-    One after another: a layer with what autograd keeps of it and the gradients on their way, three times what a run
-    holds; the logits, those that are read, their gradient, and the head's matrix as the way back takes it.
+
+def need_of_gradient(spec: Spec, run: Run) -> Need:
+    """Beside the base run, which is there already: the stream at the entry of each layer, the gradients asked for.
+
+    One after another: the logits, those that are read and their gradient, with the head's matrix where the way back
+    takes another form of it; then layer by layer from the last, each with what autograd keeps of it and the gradients
+    on their way, twice what a run holds. A stream goes when its layer is done, while the gradients asked for grow.
     """
-    whole = replace(run, chunk=None)
-    streams = (whole.flying, len(spec.layers) + 1, spec.width, whole.bytes_each)
-    stream = Item("a stream for each layer", "b·q · (l + 1) · c · bytes", (streams,), SHORTER)
+    whole = replace(run, chunk=None, bench=0)
     layer = (*_attention(spec, whole), _hidden(spec, whole))
-    logits = (_thrice(_logits(spec, whole)), _checked(spec, whole), _turned(spec, whole))
-    stays = (*_weights(whole), _of_base(spec, whole), stream, *_kept(spec, whole))
-    freed = _freed(layer, times=2)
-    return Need(stays, ((*map(_thrice, layer), freed), (*logits, freed)))
+    back = (*(replace(item, terms=item.terms * 2) for item in layer), _freed(layer, times=4))
+    head = (_streams(spec, whole, len(spec.layers)), *_graded(spec, whole), back[-1])
+    stages = range(len(spec.layers))
+    held = ((_streams(spec, whole, stage), *_kept(spec, _from(stage, spec, whole))) for stage in stages)
+    return Need(_weights(whole), (head, *((*each, *back) for each in held)))
+
+
+def _streams(spec: Spec, run: Run, stage: int) -> Item:
+    terms = ((run.flying, stage + 1, spec.width, run.bytes_each),)
+    return Item("a stream for each layer", "b·q · (l + 1) · c · bytes", terms, SHORTER)
+
+
+def _from(stage: int, spec: Spec, run: Run) -> Run:
+    """The same, with the sites that are asked for in this layer and above."""
+    asked = wanted(run.see, spec)
+    above = ((name, layer) for name, layer in asked if layer is not None and layer >= stage)
+    return replace(run, see=(*above, *(name for name, layer in asked if layer is None)))
+
+
+def _graded(spec: Spec, run: Run) -> tuple[Item, ...]:
+    """Logits as they are read, their gradient, and its size."""
+    logits = Item("logits", "b · q · v · 3 · bytes", ((run.batch, run.rows, spec.vocab, 3 * run.shown),), FEWER_ROWS)
+    head = Item("the head, as the way back takes it", "bytes", ((run.turned,),), LOWER)
+    return logits, _checked(spec, run), head
 
 
 def need_of_batch(spec: Spec, run: Run) -> Need:
@@ -244,10 +271,6 @@ def _logits(spec: Spec, run: Run) -> Item:
     return Item("logits", "b · q · v · bytes", ((run.batch, run.rows, spec.vocab, each),), FEWER_ROWS)
 
 
-def _turned(spec: Spec, run: Run) -> Item:
-    return Item("the head, turned", "v · c · bytes", ((spec.vocab, spec.width, run.bytes_each),), LOWER)
-
-
 def _shown(spec: Spec, run: Run) -> Item:
     """Logits of many texts: as computed, as put together, as given away."""
     terms = ((run.batch, run.rows, spec.vocab, 2 * run.bytes_each + 4),)
@@ -272,10 +295,6 @@ def _freed(*phases: tuple[Item, ...], times: float) -> Item:
     """What the C library has not given back of earlier phases: so many times the largest, at most 64 MB."""
     kept = min(int(times * max(sum(item.nbytes for item in phase) for phase in phases)), 1 << 26)
     return Item("freed, not given back", f"{times:g} · a phase, at most 64 MB", ((kept,),), SMALLER, own=False)
-
-
-def _thrice(item: Item) -> Item:
-    return replace(item, terms=item.terms * 3)
 
 
 def _widest(terms: Sequence[Term]) -> tuple[Term, ...]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from whybox.engine.trace import Engine, Trace, Wish
+from whybox.engine.wishes import whole
 from whybox.errors import SiteError
 from whybox.parts.attention import shaped_scores
 from whybox.parts.mask import visible
@@ -21,8 +22,8 @@ def pattern_of(engine: Engine, weights: Weights, trace: Trace, layer: int, head:
     Costs one run of the trace's ids without its logits, unless the trace kept query and key (`_pos` where the model
     rotates), and n² numbers for the head. Where an edit acts on the layer's scores or pattern, h · n² for all heads.
     """
-    attention = trace.spec.layers[require_layer(layer, trace.spec)].attention
-    if not 0 <= head < attention.heads:
+    attention = trace.spec.layers[require_layer(whole("layer", layer), trace.spec)].attention
+    if not 0 <= whole("head", head) < attention.heads:
         raise SiteError(f"layer {layer} has no head {head}", f"its heads: 0 … {attention.heads - 1}")
     if ("pattern", layer) in trace.sites:
         return trace["pattern", layer][head]

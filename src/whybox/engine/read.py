@@ -11,7 +11,8 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from whybox.errors import SiteError, UsageError
+from whybox.engine.wishes import whole, whole_numbers
+from whybox.errors import PromptError, SiteError, UsageError
 
 Number = Any
 Values = Any
@@ -59,7 +60,7 @@ class LogProb:
             )
         offsets = [_offset(run, start - 1 + i) for i in range(len(self.ids))]
         self._require_fed(run.ids[len(run.ids) - max(end - start, 0) :], start)
-        return sum(run.log_probs(offset)[token] for offset, token in zip(offsets, self.ids, strict=True))
+        return sum(_of(run.log_probs(offset), token) for offset, token in zip(offsets, self.ids, strict=True))
 
     def _require_fed(self, fed: tuple[int, ...], start: int) -> None:
         if any(read != token for read, token in zip(fed, self.ids, strict=False)):
@@ -79,7 +80,7 @@ class LogitDifference:
 
     def __call__(self, run: Readable) -> Number:
         logits = run.logits[_offset(run, self.row)]
-        return logits[self.right] - logits[self.wrong]
+        return _of(logits, self.right) - _of(logits, self.wrong)
 
 
 @dataclass(frozen=True)
@@ -121,18 +122,21 @@ class SiteValue:
 
 def log_prob_of(ids: Sequence[int], start: int | None = None) -> LogProb:
     """Log-probability of an answer in nats: by default of the run's last ids, which a continuation put there."""
-    if not ids:
+    answer = whole_numbers("ids of an answer", ids)
+    if not answer:
         raise UsageError("an answer has at least one id")
-    return LogProb(tuple(ids), start)
+    return LogProb(answer, None if start is None else whole("start", start))
 
 
 def logit_difference(right_id: int, wrong_id: int, row: int = -1) -> LogitDifference:
     """LD, the first metric of every effect: in logits."""
-    return LogitDifference(right_id, wrong_id, row)
+    return LogitDifference(whole("right id", right_id), whole("wrong id", wrong_id), whole("row", row))
 
 
 def divergence(base: Readable, rows: int | Sequence[int] = -1) -> Divergence:
     """KL(base‖changed) in nats, mean over the rows: the metric where no answer is known."""
+    if not isinstance(base, Readable):
+        raise UsageError(f"expected a run to compare with, found {base!r}", "such as divergence(trace)")
     return Divergence(base, _several(rows))
 
 
@@ -147,10 +151,23 @@ def site(name: str, layer: int | None = None) -> SiteValue:
 
 
 def _several(rows: int | Sequence[int]) -> tuple[int, ...]:
-    chosen = (rows,) if isinstance(rows, int) else tuple(rows)
+    chosen = whole_numbers("rows", rows)
     if not chosen:
         raise UsageError("name at least one row")
     return chosen
+
+
+def require_reading(read: object) -> None:
+    """UsageError for what cannot be called with a run."""
+    if not callable(read):
+        raise UsageError(f"read: expected a function of a run, found {read!r}", "such as logit_difference(3, 8)")
+
+
+def _of(values: Values, token: int) -> Number:
+    """One id's number among those of the whole vocabulary. PromptError for an id that it lacks."""
+    if not 0 <= token < len(values):
+        raise PromptError(f"id {token} is outside the vocabulary of {len(values)} ids")
+    return values[token]
 
 
 def _offset(run: Readable, row: int) -> int:

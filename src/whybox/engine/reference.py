@@ -13,6 +13,7 @@ from whybox.engine.memory import Run, require_room
 from whybox.engine.needs import need
 from whybox.engine.read import Reading
 from whybox.engine.trace import Answer, Cache, Change, Choose, Draft, LayerSlots, Tap, Trace, Wish
+from whybox.engine.wishes import named_sites
 from whybox.engine.writing import one_by_one
 from whybox.errors import NonFiniteError, SiteError, UsageError
 from whybox.parts import cache as caches
@@ -63,7 +64,7 @@ class ReferenceEngine:
 
         CapacityError before anything is computed, when it would not fit in memory.
         """
-        wishes, cache = tuple(see), cache or self.fresh_cache(len(ids))
+        wishes, cache = named_sites("see", see), cache or self.fresh_cache(len(ids))
         tap = Tap(self.spec, wishes, edits, statistics=statistics)
         numbers = 0 if statistics is None else 2 * statistics.numbers(len(ids))  # in float64
         self._require_room(Run(len(ids), past=cache.seen, tail=tail, see=wishes, statistics=numbers))
@@ -77,7 +78,7 @@ class ReferenceEngine:
         self, base: Trace, changes: Sequence[Change], see: Iterable[Wish] = ()
     ) -> Iterator[tuple[int, Trace]]:
         """A run for each change, in order: a whole one where sites are seen, else from where it is first felt."""
-        wishes = tuple(see)
+        wishes = named_sites("see", see)
         return fresh_runs(self, base, changes, wishes) if wishes else continued_runs(self, base, changes)
 
     def gradient(self, base: Trace, read: Reading, sites: Iterable[Wish]) -> Gradient:

@@ -1,10 +1,12 @@
 """How the next token is chosen: greedily, or drawn with a seed from a narrowed distribution."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from whybox.engine.trace import log_softmax
+from whybox.engine.wishes import number, whole, whole_numbers
 from whybox.errors import UsageError
 
 Array = np.ndarray
@@ -24,19 +26,29 @@ class Decoding:
     banned: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if not self.temperature >= 0:  # NaN too
+        if not number("temperature", self.temperature) >= 0:  # NaN too
             raise UsageError(f"temperature must be 0 or more, found {self.temperature}")
-        if self.top_k is not None and self.top_k < 1:
-            raise UsageError(f"top_k must be at least 1, found {self.top_k}")
-        if self.top_p is not None and not 0 < self.top_p <= 1:
+        if self.top_k is not None:
+            whole("top_k", self.top_k, 1)
+        if self.top_p is not None and not 0 < number("top_p", self.top_p) <= 1:
             raise UsageError(f"top_p must lie in (0, 1], found {self.top_p}")
-        if self.seed < 0:
-            raise UsageError(f"seed must be 0 or more, found {self.seed}")
-        if min(self.banned, default=0) < 0:
+        whole("seed", self.seed, 0)
+        if min(whole_numbers("banned", self.banned), default=0) < 0:
             raise UsageError(f"banned ids count from 0, found {min(self.banned)}")
 
 
 GREEDY = Decoding()
+
+
+def decodings(given: object, count: int) -> list[Decoding]:
+    """One decoding for each of `count` texts; a single one is for all. UsageError for anything else."""
+    found: list[object] = list(given) if isinstance(given, Iterable) else [given] * count
+    each = [decoding for decoding in found if isinstance(decoding, Decoding)]
+    if len(each) < len(found):
+        raise UsageError(f"decoding: expected a Decoding, found {given!r}", "such as Decoding(temperature=1.0, seed=7)")
+    if len(each) != count:
+        raise UsageError(f"expected one decoding, or one for each of {count} prompts, found {len(each)}")
+    return each
 
 
 def choose(logits: Array, decoding: Decoding, generator: np.random.Generator) -> int:

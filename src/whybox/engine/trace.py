@@ -14,9 +14,9 @@ import numpy as np
 from whybox.engine.edit import Edit, apply, check, edits_of, row_axis, site_axes
 from whybox.engine.read import Reading
 from whybox.engine.wishes import site_and_layers, whole, whole_numbers
-from whybox.errors import NonFiniteError, SiteError
+from whybox.errors import NonFiniteError, PromptError, SiteError, UsageError
 from whybox.parts.mask import visible
-from whybox.sites import exists_in, require_layer, require_site
+from whybox.sites import exists_in, require_has, require_layer, require_site
 from whybox.spec import Spec
 from whybox.statistics.head_table import HeadTable
 from whybox.statistics.rows import AttentionRows, AttentionWish
@@ -301,11 +301,19 @@ OVERFLOW = "range overflow, or a file with such values: use fp32 (or bf16), and 
 
 def located(key: str | Key, spec: Spec) -> Key:
     """A site as it is named on a trace, or a SiteError: "final", ("pattern", 5)."""
-    name, layer = (key, None) if isinstance(key, str) else key
-    site = require_site(name, spec)
-    if site.per_layer and layer is None:
+    match key:
+        case str() as name:
+            layer = None
+        case (str() as name, layer):
+            pass
+        case _:
+            raise SiteError(f"expected a site, or a site and its layer, found {key!r}", 'such as trace["pattern", 5]')
+    per_layer = require_site(name, spec).per_layer
+    if per_layer and layer is None:
         raise SiteError(f"{name} exists in every layer", f'ask for one: trace["{name}", 0]')
-    return name, None if layer is None else require_layer(layer, spec)
+    if not per_layer and layer is not None:
+        raise SiteError(f"{name} is not inside a layer", f'ask without one: trace["{name}"]')
+    return name, None if layer is None else require_layer(whole("layer", layer), spec)
 
 
 def wanted(see: Iterable[Wish], spec: Spec) -> set[Key]:
@@ -315,14 +323,15 @@ def wanted(see: Iterable[Wish], spec: Spec) -> set[Key]:
         name, layers = site_and_layers(wish)
         site = require_site(name, spec)
         if not site.per_layer:
+            if layers is not None:
+                raise SiteError(f"{name} is not inside a layer, so it takes no layer")
             keys.add((name, None))
             continue
         if layers is None:
             keys |= {(name, layer) for layer in range(len(spec.layers)) if exists_in(name, spec.layers[layer])}
             continue
         for layer in layers:
-            if not exists_in(name, spec.layers[require_layer(layer, spec)]):
-                raise SiteError(f"layer {layer} has no site {name!r}, other layers of this model do")
+            require_has(name, layer, spec)
             keys.add((name, layer))
     return keys
 
@@ -343,6 +352,21 @@ class Change:
     def text(self, base: tuple[int, ...]) -> tuple[int, ...]:
         """The ids that its run feeds, given those of the base run."""
         return (base if self.ids is None else self.ids) + self.continuation
+
+    def require_known(self, vocab: int) -> None:
+        """PromptError for ids that the vocabulary lacks."""
+        for token in (*(self.ids or ()), *self.continuation):
+            if not 0 <= token < vocab:
+                raise PromptError(f"id {token} is outside the vocabulary of {vocab} ids")
+
+
+def changes_of(given: object) -> tuple[Change, ...]:
+    """Changes in a row. UsageError for what is none."""
+    found: tuple[object, ...] = tuple(given) if isinstance(given, Iterable) else (None,)
+    changes = tuple(each for each in found if isinstance(each, Change))
+    if len(changes) < len(found):
+        raise UsageError(f"changes: expected a list of changes, found {given!r}", "such as [Change(edits=[…])]")
+    return changes
 
 
 Read = Callable[[Trace], float | Array]

@@ -4,12 +4,14 @@ NumPy's numbers are as good as Python's everywhere.
 """
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from whybox.errors import SiteError, UsageError
+from whybox.statistics.rows import AttentionWish, Segment
+from whybox.text.prompt import Prompt
 
 Array = np.ndarray
 REAL = "biuf"  # NumPy's kinds of numbers that a float can hold: bool, integers, floats
@@ -34,6 +36,30 @@ def whole_numbers(what: str, given: Any, error: type[UsageError] = UsageError) -
         raise error(f"{what}: expected a whole number or several, found {given!r}") from None
 
 
+def named_sites(what: str, given: object) -> tuple[Any, ...]:
+    """Sites in a row. SiteError for what is none: a single name would be read letter by letter."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise SiteError(f"{what}: expected a list of sites, found {given!r}", f'such as {what}=["resid_post"]')
+    return tuple(given)
+
+
+def several(what: str, given: object) -> list[Any]:
+    """UsageError for what is no collection, or a single text: it would be read letter by letter."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise UsageError(f"{what}: expected several in a list, found {given!r}")
+    return list(given)
+
+
+def attention_wish(statistics: object, prompt: Prompt) -> AttentionWish | None:
+    """What to keep of attention: every token is in exactly one segment of the prompt, so its shares sum to 1."""
+    if isinstance(statistics, AttentionWish):
+        return statistics
+    if not isinstance(statistics, bool):
+        raise UsageError(f"statistics: expected True, False or an AttentionWish, found {statistics!r}")
+    segments = [Segment(segment.name, segment.start, segment.end) for segment in prompt.segments]
+    return AttentionWish.of_length(len(prompt), segments) if statistics else None
+
+
 def site_and_layers(wish: object) -> tuple[str, tuple[int, ...] | None]:
     """What `see` names: a site, and its layers, None for all. SiteError for what is no wish."""
     match wish:
@@ -46,14 +72,17 @@ def site_and_layers(wish: object) -> tuple[str, tuple[int, ...] | None]:
 
 
 def real(what: str, given: object) -> Array:
-    """An array of real numbers, NaN and Inf among them; one of no axes for a single number."""
+    """An array of real numbers, NaN and Inf among them; one of no axes for a single number.
+
+    Numbers that no engine knows (of other byte orders, beyond 64 bits) become those that are nearest.
+    """
     try:
         found = np.asarray(given)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):  # the last from tensors that carry a gradient
         raise UsageError(f"{what}: expected numbers in one array, found {type(given).__name__}") from None
     if found.dtype.kind not in REAL:
         raise UsageError(f"{what}: expected real numbers, found {found.dtype} ({type(given).__name__})")
-    return found
+    return found.astype(f"={found.dtype.kind}{min(found.dtype.itemsize, 8)}", copy=False)
 
 
 def number(what: str, given: object) -> float:

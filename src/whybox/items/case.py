@@ -97,6 +97,11 @@ class Case:
             data["contract"] = {"prefix": instance.contract_prefix}
         return cls.from_data(data, source=instance.id)
 
+    @property
+    def line(self) -> str:
+        """The case as one line of JSON, as a file of cases holds it."""
+        return json.dumps(self.text.model_dump(mode="json", exclude_unset=True, exclude_none=True), ensure_ascii=False)
+
     @classmethod
     def _from_document(cls, document: Document) -> "Case":
         if not isinstance(document.tree, dict):
@@ -232,6 +237,8 @@ def _shape_error(error: ValidationError, data: Mapping[str, Any], document: Docu
     if first["type"] == "missing":
         return CaseError(f"{_where(document, path)}: expected this field, found none", _REMEDY)
     found = f"{first['input']!r:.80}"
+    if first["type"] in ("too_long", "string_too_long"):
+        found = f"one of {len(first['input']):,}"
     hint = " (quote it: YAML and JSON read a bare true as yes or no)" if isinstance(first["input"], bool) else ""
     return CaseError(f"{_where(document, path)}: expected {_lowered(first['msg'])}, found {found}{hint}", _REMEDY)
 

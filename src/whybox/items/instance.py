@@ -1,5 +1,6 @@
 """A case with its slots filled: concrete messages or raw parts, concrete answers, and their scorer."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
@@ -7,6 +8,8 @@ from typing import Literal, assert_never
 from whybox.errors import CaseError
 from whybox.items.lenient import bare_value, is_number
 from whybox.items.scoring import Scorer, choice_scorer, name_scorer, number_scorer, text_scorer
+from whybox.items.scoring.folding import fold_text
+from whybox.items.scoring.quantities import find_quantities
 from whybox.text.prompt import Part
 
 Kind = Literal["number", "name", "choice", "text"]
@@ -104,6 +107,25 @@ class CaseInstance:
                 return number_scorer(right, others) if is_number(right) else text_scorer(right, others)
             case _:
                 return self.scorer()
+
+    def breaks_contract(self, text: str) -> bool:
+        """A contract states how a legal answer begins; this one begins otherwise."""
+        return self.contract_prefix is not None and not text.lstrip().startswith(self.contract_prefix.strip())
+
+    def may_answer(self, text: str) -> bool:
+        """Whether a text that asserts none of the known answers may give another: a number; a word, where no contract
+        states how an answer begins, or behind its beginning. Then its form is not what is wrong with it.
+        """
+        if self.contract_prefix is not None and self.breaks_contract(text):
+            return False
+        said = text.lstrip().removeprefix((self.contract_prefix or "").strip())
+        match self.kind:
+            case "number":
+                return bool(find_quantities(fold_text(said), words=True))
+            case "choice":
+                return False
+            case _:
+                return re.search(r"[^\W\d_]{2}|[\u3040-\u9fff]", said) is not None
 
     def keeping(self, names: Iterable[str]) -> "CaseInstance":
         """The same prompt with only the named parts; a message left without parts is left out."""

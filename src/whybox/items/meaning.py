@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from whybox.errors import CaseError
 from whybox.items.instance import CaseInstance
@@ -59,10 +60,18 @@ def check_answers(instance: CaseInstance) -> None:
         raise FieldFault(("answer",), f"answers of kind {instance.kind}", error.cause) from error
     for field, answer, wanted in (("right", instance.right, "right"), ("wrong", instance.wrong, "wrong")):
         found = None if answer is None else scorer.score(answer).outcome
+        if found not in (None, wanted) and _is_the_same(instance):
+            said = f"{instance.wrong!r}, which scores like {instance.right!r}"
+            raise FieldFault(("answer", "wrong"), "an answer other than the right one", said)
         if found not in (None, wanted):
             raise FieldFault(
                 ("answer", field), f"text that kind {instance.kind} scores as {wanted}", f"{answer!r} ({found})"
             )
+
+
+def _is_the_same(instance: CaseInstance) -> bool:
+    """The wrong answer says what the right one says, in other words: `seven days` for `7 days`."""
+    return instance.wrong is not None and replace(instance, wrong=None).scorer().score(instance.wrong).right
 
 
 def slots_of_answers(case: CaseText) -> list[str]:

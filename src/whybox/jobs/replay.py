@@ -12,7 +12,7 @@ from whybox.statistics.rates import p_rate_above, p_rate_below
 from whybox.suite.bundle import Bundle
 from whybox.suite.executor import LocalExecutor
 from whybox.targets.target import Failure, Target
-from whybox.targets.until_done import until_done
+from whybox.targets.until_done import until_closed
 
 ALPHA = 0.05
 
@@ -36,7 +36,7 @@ class Replayed:
 
 def replay(bundle: Bundle, target: Target, margin: float = 0.1) -> Replayed:
     """Asks everything again. EndpointError where the target refuses in a way that every call would meet."""
-    outcomes = until_done(_asked(bundle, target))
+    outcomes = until_closed(_asked(bundle, target), [target])
     items: dict[str, list[tuple[str, AnyOutcome]]] = {}
     for each, outcome in zip(bundle.calls, outcomes, strict=True):
         items.setdefault(each.call.item, []).append((each.answer, outcome))
@@ -60,11 +60,8 @@ def judged(same: Rate, lost: int, margin: float) -> Replayed:
 async def _asked(bundle: Bundle, target: Target) -> Sequence[AnyOutcome]:
     calls = [each.call for each in bundle.calls]
     found: dict[int, AnyOutcome] = {}
-    try:
-        async for position, outcome in LocalExecutor(target).outcomes(calls):
-            if isinstance(outcome, Failure) and outcome.fatal:
-                raise EndpointError(outcome.cause, outcome.remedy)
-            found[position] = outcome
-    finally:
-        await target.close()
+    async for position, outcome in LocalExecutor(target).outcomes(calls):
+        if isinstance(outcome, Failure) and outcome.fatal:
+            raise EndpointError(outcome.cause, outcome.remedy)
+        found[position] = outcome
     return [found[i] for i in range(len(calls))]

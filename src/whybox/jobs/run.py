@@ -7,13 +7,14 @@ from pathlib import Path
 
 from whybox.errors import UsageError
 from whybox.jobs.run_document import run_document
-from whybox.jobs.run_why import TellWhy, WhyAsked, explained, require_weights, unheard
+from whybox.jobs.run_why import TellWhy, WhyAsked, explained, failed_cases, require_weights, unheard
 from whybox.model import Model
-from whybox.report.document import Lang, RunDocument, to_json
+from whybox.report.document import Lang, Mechanism, RunDocument, to_json
 from whybox.statistics.unknown import Unknown
 from whybox.suite import scores
 from whybox.suite.behaviour import Behaviour, TargetText
 from whybox.suite.grounds import grounds_of, seeded
+from whybox.suite.judgement import Where
 from whybox.suite.planning import Row, plan, rows
 from whybox.suite.progress import Tell, unseen
 from whybox.suite.store import Store
@@ -23,6 +24,7 @@ from whybox.targets.openai import OpenAITarget
 from whybox.targets.target import Target
 
 RUN = "run.sqlite"
+FAILED = "failed"
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,14 @@ class RunOptions:
     strict: bool = False
     lang: Lang = "en"
     why: int | None = None
+
+
+class BrokenOff(KeyboardInterrupt):
+    """Ctrl-C behind the last call: the document, with the mechanisms that had been found."""
+
+    def __init__(self, document: RunDocument) -> None:
+        super().__init__()
+        self.document = document
 
 
 def plan_rows(prepared: Prepared) -> list[Row]:
@@ -66,7 +76,8 @@ def run_suite(
 ) -> RunDocument:
     """Makes the calls that are not finished, reads all, and explains what failed if asked to.
 
-    The document is kept in the run as well; before anything is explained too, so that Ctrl-C loses no finding.
+    The document is kept in the run as well; before anything is explained too, so that a kill loses no finding.
+    BrokenOff where Ctrl-C came while failures were explained: it ends the run, and holds what was explained by then.
     """
     begun = time.perf_counter()
     folder.mkdir(parents=True, exist_ok=True)
@@ -75,14 +86,24 @@ def run_suite(
     document = _kept(run_document(*told, options.lang, options.strict), found, folder, begun)
     if options.why is None:
         return document
-    mechanisms = explained(*told, WhyAsked(options.why, options.lang, tell_why))
+    mechanisms: dict[tuple[Where, int], Mechanism] = {}
+    try:
+        mechanisms.update(explained(*told, WhyAsked(options.why, options.lang, tell_why)))  # one by one
+    except KeyboardInterrupt as stop:
+        document = run_document(*told, options.lang, options.strict, mechanisms)
+        raise BrokenOff(_kept(document, found, folder, begun)) from stop
     return _kept(run_document(*told, options.lang, options.strict, mechanisms), found, folder, begun)
 
 
 def _kept(document: RunDocument, found: Found, folder: Path, begun: float) -> RunDocument:
     document = document.model_copy(update={"took_s": time.perf_counter() - begun})
     with Store(folder / RUN) as store:
-        store.write_notes({"document": to_json(document), scores.NOTE: scores.written(found.scores)})
+        notes = {
+            "document": to_json(document),
+            scores.NOTE: scores.written(found.scores),
+            FAILED: failed_cases(found.findings),
+        }
+        store.write_notes(notes)
     return document
 
 
@@ -103,6 +124,13 @@ def kept_document(folder: Path) -> RunDocument:
     if text is None:
         raise UsageError(f"the run in {folder} is not finished", "go on with it: whybox run SUITE.yaml -o DIR")
     return RunDocument.model_validate_json(text)
+
+
+def kept_failures(folder: Path) -> str:
+    """`failed_cases` of a run that was finished before. UsageError where there is none."""
+    kept_document(folder)
+    with Store.existing(folder / RUN) as store:
+        return store.note(FAILED) or ""
 
 
 def target_from(text: TargetText, local: Callable[[TargetText], Model], seed: int, width: int | None) -> Target:

@@ -219,8 +219,11 @@ def _needs(gates: Sequence[Judged]) -> dict[str, Any]:
 def _gate(suite: Behaviour, each: Judged, lang: Lang) -> GateRow:
     verdict, text = each.verdict, each.text
     needs = verdict.needs
-    says = suite.probes[text.probe].MEASURES[text.statistic].says[lang == "zh"]
-    unit = " 个百分点" if lang == "zh" else " points"
+    said = suite.probes[text.probe].MEASURES[text.statistic].says
+    sentences: dict[Lang, str] = {
+        "en": said[0].format(limit=f"{points(text.limit)} points"),
+        "zh": said[1].format(limit=f"{points(text.limit)} 个百分点"),
+    }
     not_judged = verdict.reason or "not judged"
     need = _number("needs_n", Unknown(SETTLED) if needs is None else needs)
     return GateRow(
@@ -228,7 +231,8 @@ def _gate(suite: Behaviour, each: Judged, lang: Lang) -> GateRow:
         probe=text.probe,
         target=each.target,
         demand=text.demand,
-        says=says.format(limit=points(text.limit) + unit),
+        says=sentences[lang],
+        sentences=sentences,
         verdict=verdict.state.value,
         because=verdict.because.value,
         detail=verdict.reason,

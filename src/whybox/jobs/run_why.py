@@ -1,23 +1,23 @@
 """`whybox run --why`: the items that failed on weights of this machine, each explained, and its mechanism."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from whybox.errors import UsageError, WhyboxError
 from whybox.items.case import Case
-from whybox.jobs.run_document import Mechanisms
 from whybox.jobs.why import WhyOptions, why
 from whybox.model import Model
 from whybox.probes.design import Deciding, Finding
 from whybox.report.document import Lang, Mechanism, WhyDocument
 from whybox.suite.behaviour import Behaviour
-from whybox.suite.judgement import Where
+from whybox.suite.judgement import Skipped, Where
 from whybox.suite.whole import Found
 from whybox.targets.local import LocalTarget
 from whybox.targets.target import Target
 
 NOT_EXPLAINED = "not explained"
+MOST_FAILED = 1000  # of one probe
 TellWhy = Callable[[Where, str, int, int], None]
 
 
@@ -44,21 +44,23 @@ def require_weights(targets: Mapping[str, Target]) -> None:
             )
 
 
-def explained(suite: Behaviour, targets: Mapping[str, Target], found: Found, asked: WhyAsked) -> Mechanisms:
-    """A mechanism for each of the first failed items of every probe; where `why` refuses one, its reason."""
+def explained(
+    suite: Behaviour, targets: Mapping[str, Target], found: Found, asked: WhyAsked
+) -> Iterator[tuple[tuple[Where, int], Mechanism]]:
+    """One after the other, a mechanism for each of the first failed items of every probe; where `why` refuses one, its
+    reason. KeyboardInterrupt where Ctrl-C came meanwhile: what was half done names nothing.
+    """
     failed = [
         (where, place, deciding)
         for where, finding in found.findings.items()
         if isinstance(finding, Finding)
         for place, deciding in failed_items(finding, asked.most)
     ]
-    mechanisms: dict[tuple[Where, int], Mechanism] = {}
     for number, (where, place, deciding) in enumerate(failed, 1):
         target = targets[where[1]]
         if isinstance(target, LocalTarget):
             asked.tell(where, deciding.item, number, len(failed))
-            mechanisms[where, place] = mechanism_of(target.model, deciding, _options(suite, where, asked.lang))
-    return mechanisms
+            yield (where, place), mechanism_of(target.model, deciding, _options(suite, where, asked.lang))
 
 
 def failed_items(finding: Finding, most: int) -> Iterator[tuple[int, Deciding]]:
@@ -70,11 +72,25 @@ def failed_items(finding: Finding, most: int) -> Iterator[tuple[int, Deciding]]:
             yield place, each
 
 
+def failed_cases(findings: Mapping[Where, Finding | Skipped]) -> str:
+    """The items that decided the findings and whose last answer is not right, as cases, one a line.
+
+    They are what `failure` takes as `data`, and `whybox why` one by one.
+    """
+    cases = [
+        Case.from_instance(replace(each.case, id=f"{probe}-{target}-{each.item}"), each.answers[-1])
+        for (probe, target), finding in findings.items()
+        if isinstance(finding, Finding)
+        for _, each in failed_items(finding, MOST_FAILED)
+    ]
+    return "".join(f"{case.line}\n" for case in cases)
+
+
 def mechanism_of(model: Model, deciding: Deciding, options: "HowAnswered") -> Mechanism:
     """What `why` names for the prompt of the last arm. What it refuses is said, and is no mechanism."""
     try:
         case = Case.from_instance(deciding.case, deciding.answers[-1], options.decoding)
-        return _named(why(model, case, options.why))
+        document = why(model, case, options.why)
     except WhyboxError as error:
         return Mechanism(
             code=None,
@@ -85,6 +101,9 @@ def mechanism_of(model: Model, deciding: Deciding, options: "HowAnswered") -> Me
             interval=None,
             interval_reason=NOT_EXPLAINED,
         )
+    if document.broken_off:
+        raise KeyboardInterrupt
+    return _named(document)
 
 
 @dataclass(frozen=True)

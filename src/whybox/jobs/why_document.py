@@ -19,7 +19,7 @@ from whybox.jobs.why_runs import run_rows, run_texts, stage_rows
 from whybox.jobs.why_verdict import ONE_PROMPT, Told, tried_rows, verdict_of
 from whybox.report import document as d
 from whybox.statistics.ranks import NullBand
-from whybox.text.prompt import SegmentKind
+from whybox.text.prompt import SegmentKind, extend
 from whybox.verdict.facts import Facts
 from whybox.verdict.tree import Ruling
 
@@ -56,6 +56,7 @@ def document(study: Study, views: Views, facts: Facts, ruling: Ruling, told: Tol
         full=None if study.full is None else full_view(study.full),
         full_reason=None if study.full is not None else _no_full(study, told),
         tried=tuple(tried_rows(study, facts)),
+        broken_off=told.broken_off or "",
         stages=tuple(stage_rows(study.bench.ledger, told.announced)),
         texts=tuple(run_texts(study.bench.ledger, study.bench.model.tokenizer)),
         runs=tuple(run_rows(study.bench.ledger)),
@@ -102,8 +103,8 @@ def _infos(stretches: tuple[Stretch, ...]) -> Iterator[d.SegmentInfo]:
 
 
 def _metric(study: Study) -> d.Metric:
-    base, label = study.decided.base, study.bench.model.tokenizer.label
-    right, wrong = label(base.decision.right[0]), label(base.decision.wrong[0])
+    base = study.decided.base
+    right, wrong = (_label(study, ids) for ids in (base.decision.right, base.decision.wrong))
     return d.Metric(
         name="LD",
         definition=f"z[{right}] − z[{wrong}] at the decision position",
@@ -111,6 +112,14 @@ def _metric(study: Study) -> d.Metric:
         base=base.reading.ld,
         noise=5 * study.decided.delta,
     )
+
+
+def _label(study: Study, answer: tuple[int, ...]) -> str:
+    """The first token of an answer behind the decision: one that holds part of a character says which part of which."""
+    path, ids = study.path, study.decided.base.decision.ids
+    if path.ids != ids:
+        return study.bench.model.tokenizer.label(answer[0])
+    return extend(study.bench.model.tokenizer, path, answer, "answer").tokens[len(ids)].label
 
 
 def _segment(study: Study, views: Views, stretch: Stretch) -> d.SegmentRow:

@@ -8,7 +8,7 @@ import numpy as np
 from whybox.cause.claims import Changed, Screened
 from whybox.cause.decision import NOT_OWN
 from whybox.cause.study import Study
-from whybox.cause.trials import Trial
+from whybox.cause.trials import PARSE, Trial
 from whybox.items.case import Case
 from whybox.jobs.observed import checks
 from whybox.report import document as d
@@ -20,6 +20,7 @@ from whybox.verdict.words import because, next_step, would_change
 _NOT_WRITTEN = "not written anew"
 _NO_PATH = "the metric's place does not exist in this run"
 _NO_SHAMS = "this change has no other place to be made"
+READ_SO = "the same answer, read otherwise: nothing is run anew"
 ONE_PROMPT = "one prompt; no generalisation"
 
 
@@ -57,7 +58,9 @@ def _cause(leaf: Leaf) -> d.Cause:
         reason = "the answer is right" if leaf.code == "none" else "no change undoes it"
         return _uncaused(leaf.code, reason, detail=leaf.detail, about=leaf.about)
     bounds = mean_interval(change.effects)
-    after = change.own if change.after is None or change.earlier_fork else change.after
+    parsed = PARSE in change.touches
+    no_path = READ_SO if parsed else _NO_PATH
+    after = None if parsed else change.own if change.after is None or change.earlier_fork else change.after
     shams = _shams(change)
     return d.Cause(
         code=_uncaused(leaf.code, "-").code,
@@ -65,13 +68,13 @@ def _cause(leaf: Leaf) -> d.Cause:
         about=leaf.about,
         undone_by=change.what,
         effect=change.effect,
-        effect_reason=None if change.effect is not None else _NO_PATH,
+        effect_reason=None if change.effect is not None else no_path,
         mean=float(np.mean(change.effects)) if bounds else None,
         mean_reason=None if bounds else _no_interval(change),
         interval=bounds,
         interval_reason=None if bounds else _no_interval(change),
         after=after,
-        after_reason=None if after is not None else _NO_PATH,
+        after_reason=None if after is not None else no_path,
         flips=_flips(change),
         shams=shams,
         shams_reason=None if shams is not None else _NO_SHAMS,
@@ -177,7 +180,7 @@ def _tried_row(trial: Trial, wrong_here: bool) -> d.Tried:
     return d.Tried(
         what=trial.what,
         effect=trial.effect,
-        effect_reason=None if trial.effect is not None else _NO_PATH,
+        effect_reason=None if trial.effect is not None else READ_SO if PARSE in trial.touches else _NO_PATH,
         interval=bounds,
         interval_reason=None
         if bounds

@@ -19,10 +19,11 @@ from whybox.items.generate.fillers import draw_fillers, joiner
 from whybox.items.instance import CaseInstance
 from whybox.items.scoring import number_scorer
 from whybox.items.seeds import item_generator
+from whybox.probes import trajectories
 from whybox.probes.changed import with_new_value
 from whybox.probes.design import Call, Design, Finding, Ground, Measure, Plan, Record
 from whybox.probes.edit_carriers import Carriers, behind, drawn, framed
-from whybox.probes.edit_reading import BASE, DIR, MOST_APART, NEITHER, read
+from whybox.probes.edit_reading import BASE, DIR, INV, MOST_APART, NEITHER, read
 from whybox.statistics.power import smallest_difference
 from whybox.statistics.unknown import Unknown
 from whybox.targets.target import request_of
@@ -34,7 +35,10 @@ KINDS: tuple[EditKind, ...] = ("question", "value-early", "value-late")
 
 
 class EditProbe(Design):
-    """kinds: what is edited, in turns. The user's own items name their evidence, which must state the right answer."""
+    """kinds: what is edited, in turns. The user's own items name their evidence, which must state the right answer.
+
+    trajectories: items of which the base's text is read behind every prompt: where would another token be chosen?
+    """
 
     NAME: ClassVar[str] = "edit"
     ABOUT: ClassVar[str] = "One keyword is edited: does the answer follow it, and nothing else?"
@@ -59,6 +63,7 @@ class EditProbe(Design):
     items: Annotated[int, Field(ge=1, le=10_000)] = 180
     runs: Annotated[int, Field(ge=2, le=100)] = 2
     kinds: Annotated[list[EditKind], Field(min_length=1, max_length=3)] = Field(default_factory=lambda: list(KINDS))
+    trajectories: Annotated[int, Field(ge=0, le=10_000)] = 60
 
     def plan(self, name: str, ground: Ground) -> Plan:
         """Five prompts an item, so many times each."""
@@ -73,6 +78,16 @@ class EditProbe(Design):
             calls += self._calls(name, kind, arms, ground)
         found = smallest_difference(len(items), PLANNED_DISCORDANCE)
         return Plan(tuple(calls), tuple(items), Unknown("too few items") if found is None else found, asked)
+
+    def more(self, name: str, plan: Plan, records: Sequence[Record], ground: Ground) -> Sequence[Call]:
+        """What the first items wrote on the base, behind the prompt of every arm."""
+        firsts = {r.call.item: r for r in records if (r.call.arm, r.call.run) == (BASE, 0)}
+        return [
+            call
+            for item in plan.items[: self.trajectories]
+            if item.id in firsts
+            for call in trajectories.calls(name, _asked_by_arm(item, plan), firsts[item.id], ground)
+        ]
 
     def read(self, plan: Plan, records: Sequence[Record], seed: int) -> Finding:
         """CC, F_inv − F₀, the gap between both kinds of edits, and where the texts part."""
@@ -100,6 +115,10 @@ class EditProbe(Design):
             for run in range(self.runs):
                 facts = (("kind", kind), *placed[arm])
                 yield Call(ground.target, name, item.id, arm, run, replace(request, repeat=run), facts=facts)
+
+
+def _asked_by_arm(item: Item, plan: Plan) -> dict[str, Item]:
+    return {BASE: item} | {arm: plan.asked[item.id, arm] for arm in (DIR, *INV)}
 
 
 def _arms(item: Item, kind: EditKind, ground: Ground) -> dict[str, Item]:

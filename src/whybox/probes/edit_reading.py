@@ -7,6 +7,7 @@ import numpy as np
 
 from whybox.items.generate import CHARACTERS_ONLY, LENGTH_DIFFERS
 from whybox.items.seeds import item_generator
+from whybox.probes import trajectories
 from whybox.probes.design import Curve, Deciding, Estimate, Finding, Plan, Record, Seen2
 from whybox.probes.estimates import floor_of, of_changes, of_rate, ranked
 from whybox.probes.table import Table
@@ -29,6 +30,7 @@ Facts = Mapping[str, str]
 
 def read(plan: Plan, records: Sequence[Record], seed: int) -> Finding:
     """The finding; `broken` where an arm is missing. Items whose prompts do not match are counted and left out."""
+    scores, records = trajectories.parted(records)
     whole = Table.of(plan, records)
     arms = (BASE, DIR, *INV)
     cells = ((record.call.item, arms.index(record.call.arm), str(record.call.run)) for record in records)
@@ -44,19 +46,21 @@ def read(plan: Plan, records: Sequence[Record], seed: int) -> Finding:
     compared = [(0, arm) for arm in range(1, kept.shape[1])]
     follows = statistics.contrast_consistency(codes, *right)
     forks = list(_forks(table))
+    paths = trajectories.of_arms([record for record in scores if record.call.item not in apart], BASE)
     return Finding(
         (
             of_rate("follows", follows, floor_of(codes), primary=True),
             of_changes("flips", found, len(table.items)),
             _gap(codes),
             *_fork_estimate(forks),
+            *trajectories.estimates(paths),
         ),
         {
             "follows": (("all items", Seen2(follows, statistics.contrast_consistency_worst(codes, *right))),),
             "flips": (("all edits", Seen2(statistics.inv_effects(codes), worst_effects(kept, compared))),),
         },
         whole.lost,
-        (_changed(table), *_by_kind(table, facts)),
+        (_changed(table), *_by_kind(table, facts), *trajectories.curves(paths)),
         tuple(_deciding(plan, table, forks)),
         tuple(_notes(apart, facts)),
     )

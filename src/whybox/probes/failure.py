@@ -3,7 +3,8 @@
 Arms: `plain`; `retry`; `greedy` where answers are drawn; `prefix`, the contract's; `pinned`, the system text in the
 user's message; `alone`, the evidence alone; `order:…`, the evidence at other places; `removed`, `changed`, `closed`:
 the evidence left out, with another value, no passage at all; `renamed`, an invented entity in place of the known one;
-`fact`, the answer stated where nothing does; `sham:1` … `sham:5`, neutral sentences elsewhere.
+`fact`, the answer stated where nothing does; `elsewhere:…`, another target asked the same; `sham:1` … `sham:5`, neutral
+sentences elsewhere.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,10 +13,11 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
+from whybox.errors import UsageError
 from whybox.items.generate import Item, generate
 from whybox.items.schema import Name
 from whybox.probes.design import Call, Design, Finding, Ground, Measure, Plan, Record
-from whybox.probes.failure_reading import CAUSES, GREEDY, PLAIN, PREFIX, RETRY, failing, read
+from whybox.probes.failure_reading import CAUSES, ELSEWHERE, GREEDY, PLAIN, PREFIX, RETRY, failing, read
 from whybox.probes.failure_steps import steps
 from whybox.statistics.unknown import Unknown
 from whybox.targets.target import Chat, Request, Turn, request_of
@@ -26,6 +28,8 @@ ABOUT_THE_CASES = Unknown("shares of failures: they depend on how many there are
 
 class FailureProbe(Design):
     """passages: of a generated item. parts: the passages of the user's own cases, if not those around the evidence.
+
+    against: other targets of the suite, which are asked the failing cases as they are.
 
     A case may name its entity by a slot `{entity}`: then it can be renamed.
     """
@@ -55,9 +59,13 @@ class FailureProbe(Design):
     passages: Annotated[int, Field(ge=2, le=24)] = 5
     max_tokens: Annotated[int, Field(ge=1, le=4096)] = 64
     parts: Annotated[list[Name], Field(min_length=1, max_length=24)] | None = None
+    against: Annotated[list[str], Field(max_length=8)] = Field(default_factory=list)
 
     def plan(self, name: str, ground: Ground) -> Plan:
         """Every case once, as it is; the steps follow for those that fail."""
+        if missing := [each for each in self.against if each not in ground.others and each != ground.target]:
+            known = ", ".join(ground.others) or "no other"
+            raise UsageError(f"failure: against {missing[0]!r}: the suite has {known}", "name it under `targets`")
         items = self._items(ground)
         asked = {(item.id, arm): each for item in items for arm, each in self._steps(item, ground)}
         calls = [call for item in items for call in self._calls(name, item.id, PLAIN, item, ground)]
@@ -70,6 +78,13 @@ class FailureProbe(Design):
             for item in failing(plan, records)
             for arm, each in self._steps(item, ground)
             for call in self._calls(name, item.id, arm, each, ground)
+        ] + [
+            replace(call, target=other, arm=f"{ELSEWHERE}{other}", run=run, request=replace(call.request, repeat=run))
+            for item in failing(plan, records)
+            for call in self._calls(name, item.id, PLAIN, item, ground)
+            for other in self.against
+            if other != ground.target
+            for run in range(self.runs)
         ]
 
     def read(self, plan: Plan, records: Sequence[Record], seed: int) -> Finding:

@@ -28,9 +28,10 @@ from whybox.targets.target import Failure, Reply
 
 PLAIN, RETRY, GREEDY, PREFIX, PINNED = "plain", "retry", "greedy", "prefix", "pinned"
 ALONE, ORDER, REMOVED, CHANGED, CLOSED, RENAMED = "alone", "order:", "removed", "changed", "closed", "renamed"
-FACT, SHAM = "fact", "sham:"
+FACT, SHAM, ELSEWHERE = "fact", "sham:", "elsewhere:"
 CAUSES = ("order", "context-use", "knowledge", "decoding", "format", "template")
 NOISE, BEYOND, LOST = "noise", "beyond-the-model", "lost calls"
+ANOTHER_SERVER = "another-server"
 SAME = 4  # of five runs that give the answer of the plain one: the change moved nothing
 SHOWN = 20
 
@@ -98,10 +99,17 @@ def cause_of(case: Case) -> Cause:
     if retries.hits > RETRIES:
         return Cause(OPEN, NOISE)
     found = list(_leaves(case))
+    if not found and (other := next((arm for arm in case.after if _is_right_elsewhere(case, arm)), None)):
+        return Cause(OPEN, ANOTHER_SERVER, f"asked of {other.removeprefix(ELSEWHERE)}")
     if not found:
         return Cause(OPEN, BEYOND if case.item.instance.evidence else "")
     first, *others = found
     return Cause(first.code, first.detail, first.undone_by, tuple(each.code for each in others))
+
+
+def _is_right_elsewhere(case: Case, arm: str) -> bool:
+    """Whether another target is right where this one is not. That says nothing of why: they may differ in anything."""
+    return arm.startswith(ELSEWHERE) and case.undoes(arm)
 
 
 def _leaves(case: Case) -> Iterator[Cause]:

@@ -26,7 +26,7 @@ from whybox.suite.database import only_writer
 from whybox.suite.whole import Choice, Prepared
 from whybox.targets.naming import target_of
 from whybox.targets.target import Failure, Request, Sampling, Target, chat
-from whybox.targets.until_done import until_done
+from whybox.targets.until_done import until_closed
 
 SUITE, CASES, OUT, HELD = "whybox.yaml", "cases.jsonl", "run", "experiment"
 PATIENCE_S = 3600.0
@@ -130,11 +130,7 @@ def _within_budget(prepared: Prepared, budget: int) -> None:
 
 
 def _cases(case: Case | None) -> str:
-    if case is None:
-        return ""
-    return (
-        json.dumps(case.text.model_dump(mode="json", exclude_unset=True, exclude_none=True), ensure_ascii=False) + "\n"
-    )
+    return "" if case is None else f"{case.line}\n"
 
 
 def read(kept: Kept) -> Seen:
@@ -174,14 +170,7 @@ def _numbers(probe: ProbeRow) -> dict[str, str]:
 
 def answer(target: Target, text: str, max_tokens: int) -> str:
     """One greedy answer."""
-
-    async def asked() -> str:
-        try:
-            outcome = await target.ask(Request(chat(text), Sampling(max_tokens=max_tokens)))
-        finally:
-            await target.close()
-        if isinstance(outcome, Failure):
-            raise InfrastructureError(outcome.cause, outcome.remedy)
-        return outcome.text
-
-    return until_done(asked())
+    outcome = until_closed(target.ask(Request(chat(text), Sampling(max_tokens=max_tokens))), [target])
+    if isinstance(outcome, Failure):
+        raise InfrastructureError(outcome.cause, outcome.remedy)
+    return outcome.text

@@ -49,8 +49,9 @@ WORDS: dict[str, tuple[str, str]] = {
         "种子无效：同种子的 {pairs} 对中有 {differing} 对不同 [{low}, {high}]",
     ),
     "seed.no_draw": (
-        "cannot be told: {pairs} pairs drawn with different seeds are all equal",
-        "无法判断：不同种子的 {pairs} 对全部相同",
+        "cannot be told: {pairs} pairs drawn at temperature 1 with different seeds are all equal; the temperature may be "
+        "ignored",
+        "无法判断：在温度 1 下以不同种子抽取的 {pairs} 对全部相同，温度可能未被采用",
     ),
     "seed.errors": ("cannot be told: the calls failed", "无法判断：请求失败"),
     # log-probabilities

@@ -194,7 +194,8 @@ def set_finding(row: SetRow, document: WhyDocument, lang: Lang) -> str:
     metric = document.metric
     if row.ld is None:
         return say("sets.finding.none", lang)
-    key = "sets.finding.one" if len(row.parts) == 1 else "sets.finding"
+    size = "one" if len(row.parts) == 1 else "some"
+    key = f"sets.finding.{size}" if row.turns else f"sets.finding.{size}.metric"
     told = {"metric": metric.name, "base": number(metric.base), "ld": number(row.ld, signed=True)}
     return say(key, lang, count=len(row.parts), **told)
 
@@ -237,7 +238,7 @@ def along_sentences(found: GradientMap, document: WhyDocument, lang: Lang) -> It
             "share": number(row.share, signed=True),
             "effect": effect(row.effect.value, document.metric.noise, lang),
         }
-        yield " ".join(filter(None, (say("gradients.along", lang, **told), flags(row.flags, lang))))
+        yield say("gradients.along.open" if row.flags else "gradients.along", lang, **told)
 
 
 def gradient_sentence(found: GradientMap, document: WhyDocument, lang: Lang) -> str:

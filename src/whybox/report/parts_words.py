@@ -128,8 +128,22 @@ PART_WORDS: dict[str, tuple[str, str]] = {
     "sets.none.removal": ("heads and MLPs taken out", "拿掉注意力头与 MLP"),
     "sets.none.boost": ("heads boosted to {about}", "增强各头对 {about} 的注意力"),
     "sets.none.cut": ("heads cut off from {about}", "切断各头对 {about} 的注意力"),
-    "sets.finding": ("{count} parts are enough: {metric} {base} → {ld}", "{count} 个部件就够：{metric} {base} → {ld}"),
-    "sets.finding.one": ("One part is enough: {metric} {base} → {ld}", "一个部件就够：{metric} {base} → {ld}"),
+    "sets.finding.some": (
+        "{count} parts are enough: {metric} {base} → {ld}, and the answer turns",
+        "{count} 个部件就够：{metric} {base} → {ld}，答案随之改变",
+    ),
+    "sets.finding.one": (
+        "One part is enough: {metric} {base} → {ld}, and the answer turns",
+        "一个部件就够：{metric} {base} → {ld}，答案随之改变",
+    ),
+    "sets.finding.some.metric": (
+        "{count} parts turn {metric} alone, {base} → {ld}: the answer that is written then does not turn",
+        "{count} 个部件只扭转了 {metric}，{base} → {ld}：此时写出的答案并未扭转",
+    ),
+    "sets.finding.one.metric": (
+        "One part turns {metric} alone, {base} → {ld}: the answer that is written then does not turn",
+        "一个部件只扭转了 {metric}，{base} → {ld}：此时写出的答案并未扭转",
+    ),
     "sets.finding.none": (
         "No set of the strongest parts was found that turns the outcome",
         "没有找到能扭转结果的最强部件集合",
@@ -156,8 +170,8 @@ PART_WORDS: dict[str, tuple[str, str]] = {
         "一次梯度可估计所有头、MLP、query 与 key。估计不是效应：对最大的 {k} 个与同样多的随机部件做了干预，以干预为准。",
     ),
     "gradients.finding": (
-        "Estimates and interventions rank alike with Spearman ρ {rank}; signs agree in {signs} of {clear}",
-        "估计与干预的排序 Spearman ρ 为 {rank}；{clear} 个中 {signs} 个符号一致",
+        "Ranks of estimates and interventions: Spearman ρ {rank}; signs agree in {signs} of {clear}",
+        "估计与干预的排序：Spearman ρ {rank}；{clear} 个中 {signs} 个符号一致",
     ),
     "gradients.finding.none": (
         "Estimates and interventions cannot be ranked against each other; signs agree in {signs} of {clear}",
@@ -172,6 +186,22 @@ PART_WORDS: dict[str, tuple[str, str]] = {
         "over {n} midpoints it is {shared}; {part} has the largest share, {share}, and alone does {effect}, measured.",
         "一次梯度看不到 {place}：其估计之和为 {estimate}，而替换整个位点为 {joint}。沿 {n} 个中点积分得 {shared}；"
         "份额最大的是 {part}（{share}），单独干预实测 {effect}。",
+    ),
+    "gradients.along.open": (
+        "One gradient does not see {place}: it adds up to {estimate} there, replacing all of it does {joint}. Integrated "
+        "over {n} midpoints it adds up to {shared}, which misses that by more than 10 %: no shares are given. {part} alone does "
+        "{effect}, measured.",
+        "一次梯度看不到 {place}：其估计之和为 {estimate}，而替换整个位点为 {joint}。沿 {n} 个中点积分得 {shared}，"
+        "与之相差超过 10 %：不给出份额。{part} 单独干预实测 {effect}。",
+    ),
+    # a lens that tells nothing
+    "lens.finding.always.wrong": (
+        "The wrong answer is ahead after every layer: the lens does not tell where it was decided",
+        "每一层之后都是错误答案领先：logit lens 看不出在哪里决定",
+    ),
+    "lens.finding.always.right": (
+        "The right answer is ahead after every layer: the lens does not tell where it was decided",
+        "每一层之后都是正确答案领先：logit lens 看不出在哪里决定",
     ),
     # share against effect
     "shares.title": (
@@ -247,6 +277,7 @@ PART_WORDS: dict[str, tuple[str, str]] = {
     "stage.removals": ("removals", "拿掉部件"),
     "stage.variants": ("variants", "变体"),
     "stage.shams": ("shams", "对照编辑"),
+    "stage.evidence hidden": ("evidence hidden", "隐藏证据"),
     "stage.segments": ("segments", "各段"),
     "stage.keys": ("keys", "各个 key"),
     "stage.heads": ("heads", "注意力头"),

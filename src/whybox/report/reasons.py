@@ -21,6 +21,7 @@ _CHINESE = {
     "not written anew": "没有重新写出答案",
     "the metric's place does not exist in this run": "该次运行中没有这个指标的位置",
     "this change has no other place to be made": "这种改动没有别处可做",
+    "the same answer, read otherwise: nothing is run anew": "同一个答案换一种读法，没有重新运行",
     "another answer would be right here": "此处正确答案会不同",
     "no change of edges flips, and the parts were not ranked": "没有边的改动能翻转，部件也未排序",
     "no part moves the metric towards the turn": "没有部件使指标朝翻转方向移动",

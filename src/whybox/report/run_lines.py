@@ -7,6 +7,7 @@ from whybox.report.estimate_line import Shown, line, p_text
 from whybox.report.numbers import interval, number
 from whybox.report.run_words import say
 from whybox.statistics.unknown import Unknown
+from whybox.verdict.experiment_words import named
 
 MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "?", "error": "!", "skipped": "–", None: "·"}
 
@@ -63,6 +64,7 @@ def mechanism(found: Mechanism, lang: Lang) -> str:
 
 
 def _undone(found: Mechanism, what: str, lang: Lang) -> str:
+    what = named(what, lang)
     if found.effect is None:
         return say("why.undone", lang, what=what)
     bounds = "" if found.interval is None else f" {interval(found.interval)}"

@@ -3,6 +3,7 @@
 from whybox.report.document import Cause, Lang, Metric, SegmentRow, Verdict, WhyDocument
 from whybox.report.numbers import below, interval, number, percent
 from whybox.report.words import claim_key, say
+from whybox.verdict.experiment_words import named, segment_named
 
 
 def headline(document: WhyDocument, lang: Lang) -> str:
@@ -21,8 +22,8 @@ def _flip_clause(cause: Cause, verdict: Verdict, lang: Lang) -> str:
     if cause.undone_by is None or cause.flips is None:
         return ""
     if verdict.scope == "variants":
-        return say("proof.variants", lang, edit=cause.undone_by, hits=cause.flips.hits, n=cause.flips.n)
-    return say("proof.one" if cause.flips.hits else "proof.none", lang, edit=cause.undone_by)
+        return say("proof.variants", lang, edit=named(cause.undone_by, lang), hits=cause.flips.hits, n=cause.flips.n)
+    return say("proof.one" if cause.flips.hits else "proof.none", lang, edit=named(cause.undone_by, lang))
 
 
 def _sham_clause(cause: Cause, lang: Lang) -> str:
@@ -30,6 +31,12 @@ def _sham_clause(cause: Cause, lang: Lang) -> str:
         return ""
     key = "proof.shams" if cause.shams.flipped else "proof.no_sham"
     return say(key, lang, hits=cause.shams.flipped, n=cause.shams.n)
+
+
+def called(name: str, document: WhyDocument, lang: Lang) -> str:
+    """A segment's name: what the case calls a part, and ours for template and answer, in the reader's language."""
+    typed = any(segment.name == name and segment.kind == "part" for segment in document.prompt.segments)
+    return name if typed else segment_named(name, lang)
 
 
 def scope(verdict: Verdict, lang: Lang) -> str:
@@ -81,9 +88,9 @@ def evidence_finding(document: WhyDocument, lang: Lang) -> str:
         return say("evidence.finding.none", lang, metric=metric)
     most = max(known, key=lambda row: abs(row.direct or 0.0))
     if most.share is None:
-        return say("evidence.finding.noshare", lang, most=most.name, metric=metric)
+        return say("evidence.finding.noshare", lang, most=called(most.name, document, lang), metric=metric)
     key = "evidence.finding" if (most.direct or 0.0) < 0 else "evidence.finding.help"
-    return say(key, lang, most=most.name, share=percent(most.share))
+    return say(key, lang, most=called(most.name, document, lang), share=percent(most.share))
 
 
 def lens_finding(document: WhyDocument, lang: Lang) -> str:
@@ -91,6 +98,8 @@ def lens_finding(document: WhyDocument, lang: Lang) -> str:
     rows = [row for row in document.lens if row.ld is not None]
     if document.decided_at is None or not rows:
         return say("lens.finding.none", lang)
+    if document.decided_at == rows[0].layer:
+        return say("lens.finding.always.right" if (rows[-1].ld or 0.0) > 0 else "lens.finding.always.wrong", lang)
     key = "lens.finding.right" if (rows[-1].ld or 0.0) > 0 else "lens.finding.wrong"
     return say(key, lang, layer=document.decided_at)
 
@@ -102,8 +111,8 @@ def map_finding(document: WhyDocument, lang: Lang) -> str:
     if not known or not evidence:
         return say("map.finding.plain", lang)
     top = max(known, key=_share)
-    total = sum(map(_share, evidence))
-    return say("map.finding", lang, top=top.name, share=percent(_share(top)), evidence=percent(total))
+    total, name = sum(map(_share, evidence)), called(top.name, document, lang)
+    return say("map.finding", lang, top=name, share=percent(_share(top)), evidence=percent(total))
 
 
 def heads_finding(document: WhyDocument, lang: Lang) -> str:

@@ -15,6 +15,7 @@ from whybox.report.terminal import STYLES, bar, heading, model_line, plain_table
 from whybox.report.text_parts import parts
 from whybox.report.visible import calm, one_line, shortened, visible
 from whybox.report.words import WORDS, say
+from whybox.verdict.experiment_words import named
 
 MOST_TOKENS = 40
 MOST_TRIED = 12
@@ -153,7 +154,7 @@ def _verdict(document: WhyDocument, console: Console, lang: Lang) -> None:
     if cause.shams is not None:
         p = number(cause.shams.p)
         told = say("verdict.p", lang, hits=cause.shams.flipped, n=cause.shams.n, p=p)
-        console.print(Text(f"{say('verdict.shams', lang)}: {told}"))
+        console.print(Text(f"{say('verdict.shams', lang)}{'：' if lang == 'zh' else ': '}{told}"))
     colon = "：" if lang == "zh" else ": "
     for key, text in (("because", verdict.because), ("mind", verdict.would_change_my_mind)):
         console.print(Text.assemble((say(f"verdict.{key}", lang) + colon, "dim"), calm(text)))
@@ -170,7 +171,8 @@ def _evidence_table(document: WhyDocument, console: Console, lang: Lang) -> Tabl
     table.add_column(say("column.total", lang), justify="right")
     table.add_column("p", justify="right")
     for row in document.segments:
-        table.add_row(Text(letters[row.name]), Text(one_line(row.name)), *_evidence_cells(row, lang))
+        name = Text(one_line(sentences.called(row.name, document, lang)))
+        table.add_row(Text(letters[row.name]), name, *_evidence_cells(row, lang))
     return table
 
 
@@ -202,5 +204,5 @@ def _tried_table(tried: tuple[Tried, ...], document: WhyDocument, console: Conso
         flips = "—" if row.flips is None else say("tried.yes" if row.flips else "tried.no", lang)
         told = "—" if row.answer is None else shortened(one_line(row.answer), 60)
         effect = sentences.effect(row.effect, document.metric.noise, lang)
-        table.add_row(Text(one_line(row.what)), effect, flips, Text(told))
+        table.add_row(Text(one_line(named(row.what, lang))), effect, flips, Text(told))
     return table

@@ -33,7 +33,7 @@ WORDS: dict[str, tuple[str, str]] = (
         "page.copied": ("Copied", "已复制"),
         "page.exact": ("Exact numbers", "精确数值"),
         "page.left_out": (
-            "{n} rows are left out on this page; the copy holds them.",
+            "Rows left out on this page: {n}; the copy holds them.",
             "本页省略了 {n} 行；复制的数据包含全部。",
         ),
         "page.skip": ("To the verdict", "跳到结论"),
@@ -85,8 +85,12 @@ WORDS: dict[str, tuple[str, str]] = (
             "原因未能确定：答案取决于它之前写出的文字",
         ),
         "claim.not-determined.beyond-the-model": (
-            "The cause was not determined: with the evidence alone the answer is wrong, too",
-            "原因未能确定：只给出证据时，答案仍然是错的",
+            "The cause was not determined: given the evidence and nothing beside it, the answer is wrong",
+            "原因未能确定：除证据外别无材料时，答案也是错的",
+        ),
+        "claim.not-determined.several-answers": (
+            "The cause was not determined: the answer states the right answer and another one",
+            "原因未能确定：答案既给出了正确答案，又给出了另一个",
         ),
         "claim.not-determined.another-server": (
             "The cause was not determined: the answer came from another server",
@@ -137,8 +141,8 @@ WORDS: dict[str, tuple[str, str]] = (
         # prompt and answers
         "prompt.title": ("The prompt and the answer", "提示与答案"),
         "prompt.note": (
-            "{n} tokens in {s} named parts. The answer is decided after the last of them.",
-            "共 {n} 个 token，分为 {s} 个具名部分。答案在最后一个 token 之后决定。",
+            "{n} tokens in {s} segments. The answer is decided after the last of them.",
+            "共 {n} 个 token，分为 {s} 段。答案在最后一个 token 之后决定。",
         ),
         "prompt.text": ("Text", "文本"),
         "prompt.tokens": ("Tokens", "Token"),
@@ -156,7 +160,7 @@ WORDS: dict[str, tuple[str, str]] = (
         "answer.missing": ("not given", "未给出"),
         "answer.prefix": ("Before the decision", "决定点之前"),
         "answer.position": ("Decision position", "决定位置"),
-        "answer.token": ("token {n}", "第 {n} 个 token"),
+        "answer.token": ("token {n}, counted from 0", "token {n}（从 0 数起）"),
         "prefix.own": ("the model's own words", "模型自己写出的文字"),
         "prefix.start": ("nothing: the answer starts here", "无：答案从这里开始"),
         "prefix.forced": ("supplied words", "外部给定的文字"),
@@ -316,6 +320,8 @@ WORDS: dict[str, tuple[str, str]] = (
         "column.direct": ("direct", "直接效应"),
         "column.low": ("low", "下限"),
         "column.high": ("high", "上限"),
+        "column.mean_low": ("mean over variants from", "变体均值下限"),
+        "column.mean_high": ("to", "变体均值上限"),
         "column.total": ("total", "总效应"),
         "column.removed": ("removed", "删除文本"),
         "column.noise": ("floor", "底噪"),

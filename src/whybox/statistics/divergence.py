@@ -27,8 +27,19 @@ def kl_lower_bound(one: Mapping[str, float], other: Mapping[str, float]) -> floa
 
     Both: token → probability. Tokens that both sides list keep a bin; all the rest is one bin.
     """
+    p, q = _binned(one, other, ROUNDING)
+    return max(float(kl(p, q)), 0.0)
+
+
+def jensen_shannon_lower_bound(one: Mapping[str, float], other: Mapping[str, float]) -> float:
+    """The same of the Jensen–Shannon divergence."""
+    return max(float(jensen_shannon(*_binned(one, other, 0.0))), 0.0)
+
+
+def _binned(one: Mapping[str, float], other: Mapping[str, float], least: float) -> tuple[np.ndarray, np.ndarray]:
+    """Tokens that both sides list, and the rest of each in one bin; least: of the other side's."""
     shared = sorted(one.keys() & other.keys())
     p, q = (np.array([*(side[token] for token in shared), 0.0]) for side in (one, other))
-    for bins, least in ((p, 0.0), (q, ROUNDING)):
-        bins[-1] = max(1 - bins[:-1].sum(), least)
-    return float(kl(p, q))
+    for bins, floor in ((p, 0.0), (q, least)):
+        bins[-1] = max(1 - bins[:-1].sum(), floor)
+    return p, q

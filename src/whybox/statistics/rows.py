@@ -13,6 +13,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 from numpy.ma import MaskedArray
 
+from whybox.errors import UsageError
 from whybox.statistics.attention import JUDGED_FROM, SHORT
 from whybox.statistics.marks import Mark, marked
 
@@ -44,6 +45,10 @@ class AttentionWish:
     block: int = 64
     marks: tuple[tuple[str, Mark], ...] = ()
     scores: bool = False
+
+    def __post_init__(self) -> None:
+        if self.top < 0 or self.block < 1:
+            raise UsageError(f"expected top ≥ 0 and block ≥ 1, found {self.top} and {self.block}")
 
     @classmethod
     def of_length(cls, tokens: int, segments: Sequence[Segment] = (), top: int = 8) -> "AttentionWish":

@@ -38,17 +38,22 @@ class Bundle:
     calls: tuple[Recorded, ...]
 
 
-def packed(store_path: Path, probe: str) -> Bundle:
-    """The finding of a run. UsageError where the probe has no answered call."""
+def packed(store_path: Path, named: str) -> Bundle:
+    """The finding of a run. named: a probe, or `PROBE@TARGET` where it was asked of several.
+
+    UsageError where it has no answered call, or where it is not said whose answers are meant.
+    """
+    probe, at, wanted = named.partition("@")
     with Store.existing(store_path) as store:
         found = [each for each in store.finished() if each.call.probe == probe]
     kept = [Recorded(each.call, said(each.outcome)) for each in found if not isinstance(each.outcome, Failure)]
-    targets = sorted({each.call.target for each in kept})
-    if not kept:
-        raise UsageError(f"the run has no answered call of a probe {probe!r}", "name one of its probes")
+    targets = sorted({each.call.target for each in kept if not at or each.call.target == wanted})
+    if not targets:
+        raise UsageError(f"the run has no answered call of a probe {named!r}", "name one of its probes")
     if len(targets) > 1:
-        kept = [each for each in kept if each.call.target == targets[0]]
-    return Bundle(probe, targets[0], tuple(kept))
+        asked = ", ".join(targets)
+        raise UsageError(f"{probe} was asked of {len(targets)} targets: {asked}", f"say of which: {probe}@{targets[0]}")
+    return Bundle(probe, targets[0], tuple(each for each in kept if each.call.target == targets[0]))
 
 
 def bundle_text(bundle: Bundle) -> str:

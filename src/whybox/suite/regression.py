@@ -32,7 +32,7 @@ from whybox.suite.config import (
 )
 from whybox.suite.gates import State
 from whybox.targets.target import AnswerRequest, AnswerScore, Failure, Reply, Request, Target, prompt_of, request_of
-from whybox.targets.until_done import until_done
+from whybox.targets.until_done import until_closed
 
 MOST_SHOWN = 3
 ASK = "question"
@@ -59,14 +59,7 @@ class Asking:
 def check(test: AnyTest, suite: Suite, target: Target) -> Checked:
     """Asks what the test needs. EndpointError, InfrastructureError where no answer comes."""
     case = suite.case(test.case)
-
-    async def asked() -> Checked:
-        try:
-            return await _check(test, case, suite.seed, target)
-        finally:
-            await target.close()
-
-    return until_done(asked())
+    return until_closed(_check(test, case, suite.seed, target), [target])
 
 
 async def _check(test: AnyTest, case: Case, seed: int, target: Target) -> Checked:

@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 from whybox.items.scoring.score import Score
 from whybox.probes.design import Cell, Plan, Record, scored
 from whybox.suite.store import Store
-from whybox.targets.target import Failure
+from whybox.targets.target import AnswerScore, Failure
 
 NOTE = "scores"
 
@@ -43,7 +43,7 @@ def scores_of(plan: Plan, records: Iterable[Record]) -> Iterator[ScoredCall]:
         item = plan.asked.get((call.item, call.arm), items.get(call.item))
         if isinstance(record.outcome, Failure):
             yield ScoredCall(*call.cell, "error", None, "" if item is None else item.instance.right)
-        elif item is None:
+        elif item is None or isinstance(record.outcome, AnswerScore):
             yield ScoredCall(*call.cell, None, None, "")
         else:
             found = scored(item, record.outcome)

@@ -8,6 +8,7 @@ from whybox.probes import PROBES
 Size = Literal["smoke", "full"]
 SMOKE = ("order", "edit", "evidence")
 SMOKE_ITEMS = 24
+SMOKE_SIZES = {"edit": {"trajectories": 6}}
 
 _HEAD = {
     "smoke": "A first look that runs at once. It has no gates on accuracy: a small model would fail them.",
@@ -53,9 +54,10 @@ def suite_text(size: Size, model: str = "smollm2") -> str:
 
 def _probe(name: str, size: Size) -> str:
     probe = PROBES[name]
-    fields = probe.model_fields
-    items = SMOKE_ITEMS if size == "smoke" else fields["items"].default
-    return f"  {name}:  # {probe.ABOUT}\n    items: {items}\n    runs: {fields['runs'].default}\n"
+    designed = {each: probe.model_fields[each].default for each in ("items", "runs")}
+    small = {"items": SMOKE_ITEMS, **SMOKE_SIZES.get(name, {})}
+    sizes = designed | small if size == "smoke" else designed
+    return f"  {name}:  # {probe.ABOUT}\n" + "".join(f"    {each}: {count}\n" for each, count in sizes.items())
 
 
 def _gates(named: list[str], size: Size) -> Iterator[str]:

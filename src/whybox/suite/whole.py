@@ -19,7 +19,7 @@ from whybox.suite.runner import Sitting, target_key
 from whybox.suite.scores import ScoredCall, scores_of
 from whybox.suite.store import Counts, Store
 from whybox.targets.target import Failure, Target
-from whybox.targets.until_done import until_done
+from whybox.targets.until_done import until_closed
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def run(prepared: Prepared, store_path: Path, choice: Choice = Choice(), tell: T
         name = store.begin(calls, {title: target.identity.digest for title, target in targets.items()})
         with _cache(choice, prepared.suite, name) as cache:
             going = _Going(prepared, choice, Sitting(store, cache, tell))
-            until_done(going.make())
+            until_closed(going.make(), targets.values())
         return going.found()
 
 
@@ -105,17 +105,13 @@ class _Going:
         floors = {name: self._left(calls) for name, calls in self.prepared.planned.floors.items()}
         round_ = self._left(self.chosen)
         self.sitting.plan(sum(map(len, floors.values())) + len(round_))
-        try:
-            for name, calls in floors.items():
-                await self._floor(name, calls)
+        for name, calls in floors.items():
+            await self._floor(name, calls)
+        await self._round(round_)
+        while more := self._more():
+            round_ = self._left(more)
+            self.sitting.add(len(round_))
             await self._round(round_)
-            while more := self._more():
-                round_ = self._left(more)
-                self.sitting.add(len(round_))
-                await self._round(round_)
-        finally:
-            for target in self.prepared.targets.values():
-                await target.close()
 
     async def _floor(self, name: str, calls: Sequence[Call]) -> None:
         """One at a time, but for those that are to be made at once. Who answers, as it says, names the answers."""

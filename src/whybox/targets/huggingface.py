@@ -6,7 +6,7 @@ models, and log-probabilities are those of the rows that chose.
 
 import time
 from collections.abc import AsyncIterator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from typing import Any
 
@@ -63,7 +63,8 @@ class HuggingFaceTarget:
         chat = YES if self.tokenizer.chat_template else no("the tokenizer has no chat template")
         prefixes = no("each prompt is run from its first token")
         vocabulary, context = int(self.model.config.vocab_size), self._context()
-        return Abilities(chat, YES, YES, YES, YES, YES, YES, prefixes, most_top=vocabulary, context=context)
+        known = Abilities(chat, YES, YES, YES, YES, YES, YES, prefixes, most_top=vocabulary, context=context)
+        return replace(known, chat_scores=chat)
 
     async def ask(self, request: Request) -> Outcome:
         """One answer."""

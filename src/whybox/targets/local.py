@@ -67,7 +67,9 @@ class LocalTarget:
     def abilities(self) -> Abilities:
         chat = YES if self.model.tokenizer.chat_template else no("the file holds no chat template")
         context, vocabulary = self.model.spec.context, self.model.spec.vocab
-        return Abilities(chat, YES, YES, YES, YES, YES, YES, YES, most_top=vocabulary, context=context)
+        return Abilities(
+            chat, YES, YES, YES, YES, YES, YES, YES, most_top=vocabulary, context=context, chat_scores=chat
+        )
 
     async def ask(self, request: Request) -> Outcome:
         """One answer, run alone."""
@@ -229,7 +231,9 @@ def _tokens(tokenizer: Tokenizer, ids: Sequence[int], rows: Sequence[Array], top
 def _top(tokenizer: Tokenizer, row: Array, top: int) -> tuple[tuple[str, float], ...]:
     if top == 0:
         return ()
-    best = np.argsort(-row, kind="stable")[:top]
+    least = np.partition(row, -top)[-top:].min() if top < len(row) else -np.inf  # sorting a vocabulary takes ms a token
+    near = np.flatnonzero(row >= least)
+    best = near[np.argsort(-row[near], kind="stable")][:top]
     return tuple((tokenizer.text([int(token)]), float(row[token])) for token in best)
 
 

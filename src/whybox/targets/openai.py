@@ -10,16 +10,15 @@ import random
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-import httpx
-
 from whybox.errors import EndpointError, UsageError
 from whybox.targets import wire
+from whybox.targets.exchange import Answer, Broken, Connection, Lanes, Route, Unreached
 from whybox.targets.pace import Gate, Patience, concurrently, persistently
 from whybox.targets.refusals import malformed, page, parsed, refusal, unreached
 from whybox.targets.secrets import Key, Secrets
@@ -45,8 +44,14 @@ from whybox.version import __version__
 
 OWN_FIELDS = frozenset({"model", "messages", "prompt", "stream", "n"})  # what bookkeeping relies on
 USUAL = Patience()
-OWN_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+OK = 200
 REPEAT_HEADER = "x-whybox-repeat"
+_HEADERS = {
+    "User-Agent": f"whybox/{__version__}",
+    "Accept": "application/json, text/event-stream",
+    "Accept-Encoding": "identity",
+    "Content-Type": "application/json",
+}
 WAITING = 4  # calls that wait to be made again hold no place, so others are started: up to so many times as many
 
 F = TypeVar("F", Reply | Failure, AnswerScore | Failure)
@@ -121,8 +126,7 @@ class OpenAITarget:
     endpoint: Endpoint
     draw: random.Random = field(default_factory=random.Random, repr=False)
     clock: Callable[[], float] = field(default=time.perf_counter, repr=False)
-    _lanes: list[httpx.AsyncClient] = field(default_factory=list, init=False, repr=False)
-    _trust: ssl.SSLContext | bool | None = field(default=None, init=False, repr=False)
+    _lanes: Lanes | None = field(default=None, init=False, repr=False)
     _gate: Gate | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -213,34 +217,24 @@ class OpenAITarget:
 
     async def close(self) -> None:
         """Closes the connections."""
-        for client in self._lanes:
-            await client.aclose()
-        self._lanes, self._gate = [], None
+        if self._lanes is not None:
+            self._lanes.close()
+        self._lanes, self._gate = None, None
 
     @property
     def _root(self) -> str:
         """The address without its `/v1`, as an absolute one."""
         return self._base.removesuffix("/v1")
 
-    @asynccontextmanager
-    async def _lane(self) -> AsyncIterator[httpx.AsyncClient]:
-        """A client with one connection, for one exchange: a pool searches all of its connections at every step."""
-        client = self._lanes.pop() if self._lanes else self._opened()
-        try:
-            yield client
-        finally:
-            self._lanes.append(client)
-
-    def _opened(self) -> httpx.AsyncClient:
-        if self._trust is None:
-            self._trust = _trust(self.endpoint.ca_file) if self._base.startswith("https") else False
-        return httpx.AsyncClient(
-            headers={"User-Agent": f"whybox/{__version__}", **self._secrets.headers()},
-            timeout=None,  # one deadline holds the whole attempt
-            limits=httpx.Limits(max_connections=1, max_keepalive_connections=1),
-            verify=self._trust,
-            trust_env=urlsplit(self._base).hostname not in OWN_HOSTS,  # a proxy has no part in what stays here
-        )
+    def _exchange(
+        self, method: str, path: str, content: bytes, repeat: int
+    ) -> AbstractAsyncContextManager[tuple[Answer, Connection]]:
+        """One request and its answer. A path that begins with http is an address of its own."""
+        if self._lanes is None:
+            tls = _trust(self.endpoint.ca_file) if self._base.startswith("https") else None
+            self._lanes = Lanes(Route.to(self._base, tls), _HEADERS | self._secrets.headers())
+        url = path if path.startswith("http") else self._base + path
+        return self._lanes.exchange(method, url, content, b"%b: %d\r\n" % (REPEAT_HEADER.encode(), repeat))
 
     async def _persistently(self, attempt: Callable[[], Awaitable[F]]) -> F:
         if self._gate is None:
@@ -263,14 +257,13 @@ class OpenAITarget:
         try:
             async with (
                 asyncio.timeout(self.endpoint.timeout),
-                self._lane() as lane,
-                lane.stream("POST", self._base + path, content=content, headers=_headers(repeat)) as answer,
+                self._exchange("POST", path, content, repeat) as (answer, connection),
             ):
-                if answer.status_code != httpx.codes.OK:
-                    return self._refused(answer, (await answer.aread()).decode("utf-8", "replace"))
+                if answer.status != OK:
+                    return self._refused(answer, await connection.whole())
                 if "html" in answer.headers.get("content-type", ""):
                     return page(self._base)
-                async for piece in answer.aiter_bytes():
+                async for piece in connection.pieces():
                     for event in events.feed(piece):
                         if first is None:
                             first = self.clock() - begun
@@ -278,7 +271,7 @@ class OpenAITarget:
                             return failed
         except TimeoutError:
             return self._too_late()
-        except httpx.HTTPError as problem:
+        except (Unreached, Broken) as problem:
             return self._unreached(problem)
         for event in events.end():
             if (failed := _taken(gathered, event)) is not None:
@@ -288,28 +281,29 @@ class OpenAITarget:
         outcome = gathered.outcome(wanted)
         return replace(outcome, first_token_s=first) if isinstance(outcome, Reply) else outcome
 
-    async def _json(
-        self, method: str, path: str, content: bytes | None = None, repeat: int = 0
-    ) -> Mapping[str, Any] | Failure:
-        """One exchange. A path that begins with http is an address of its own."""
-        url = path if path.startswith("http") else self._base + path
+    async def _json(self, method: str, path: str, content: bytes = b"", repeat: int = 0) -> Mapping[str, Any] | Failure:
+        """The JSON object that an address answers with."""
         try:
-            async with asyncio.timeout(self.endpoint.timeout), self._lane() as lane:
-                answer = await lane.request(method, url, content=content, headers=_headers(repeat))
+            async with (
+                asyncio.timeout(self.endpoint.timeout),
+                self._exchange(method, path, content, repeat) as (answer, connection),
+            ):
+                body = await connection.whole()
         except TimeoutError:
             return self._too_late()
-        except httpx.HTTPError as problem:
+        except (Unreached, Broken) as problem:
             return self._unreached(problem)
-        if answer.status_code != httpx.codes.OK:
-            return self._refused(answer, answer.text)
-        found = parsed(answer, self._base)
+        if answer.status != OK:
+            return self._refused(answer, body)
+        found = parsed(body, self._base)
         return replace(found, cause=self._secrets.hide(found.cause)) if isinstance(found, Failure) else found
 
-    def _refused(self, answer: httpx.Response, body: str) -> Failure:
-        return refusal(self.endpoint.model, self._base, self.endpoint.key, answer, self._secrets.hide(body))
+    def _refused(self, answer: Answer, body: bytes) -> Failure:
+        said = self._secrets.hide(body.decode("utf-8", "replace"))
+        return refusal(self.endpoint.model, self._base, self.endpoint.key, answer, said)
 
-    def _unreached(self, problem: httpx.HTTPError) -> Failure:
-        return unreached(self._base, problem, self._secrets.hide(str(problem) or type(problem).__name__))
+    def _unreached(self, problem: Unreached | Broken) -> Failure:
+        return unreached(self._base, problem, self._secrets.hide(str(problem)))
 
     def _too_late(self) -> Failure:
         return Failure("timeout", f"no answer within {self.endpoint.timeout:g} s", "raise the timeout", again=True)
@@ -348,10 +342,6 @@ def _encoded(body: Mapping[str, Any]) -> bytes | Failure:
         return json.dumps(body, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         return Failure("prompt", f"character {error.start} of the request is half a surrogate pair and has no bytes")
-
-
-def _headers(repeat: int) -> dict[str, str]:
-    return {"Content-Type": "application/json", REPEAT_HEADER: str(repeat)}
 
 
 def _trust(ca_file: Path | None) -> ssl.SSLContext:

@@ -5,21 +5,19 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-import httpx
-
 from whybox.targets import wire
+from whybox.targets.exchange import Answer, Unreached
 from whybox.targets.pace import seconds_asked
 from whybox.targets.secrets import Key
 from whybox.targets.target import Failure
 
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
-MOST_BYTES = 64 << 20
 WRONG_ADDRESS = "is base_url right? It often ends in /v1"
 
 
-def refusal(model: str, base: str, key: Key | None, answer: httpx.Response, body: str) -> Failure:
+def refusal(model: str, base: str, key: Key | None, answer: Answer, body: str) -> Failure:
     """An HTTP status other than 200. body: its text, with nothing secret in it."""
-    status, said = answer.status_code, wire.error_text(body)
+    status, said = answer.status, wire.error_text(body)
     what, remedy, fatal = _meaning(model, base, key, status, said, wire.is_page(body))
     exhausted = "insufficient_quota" in body
     cause = f"{what} (HTTP {status}{': ' + said if said else ''})"
@@ -49,30 +47,24 @@ def _meaning(model: str, base: str, key: Key | None, status: int, said: str, pag
             return f"{base} refused the request", "", False
 
 
-def unreached(base: str, problem: httpx.HTTPError, said: str) -> Failure:
+def unreached(base: str, problem: Exception, said: str) -> Failure:
     """No answer at all. said: the problem in words, with nothing secret in them."""
-    match problem:
-        case httpx.ConnectError():
-            cause = f"{base} cannot be reached: {said}"
-            return Failure("unreachable", cause, "is the server running, and base_url right?", fatal=True, again=True)
-        case httpx.UnsupportedProtocol():
-            return Failure("unreachable", f"{base} is no address: {said}", fatal=True)
-        case _:
-            return Failure("transport", f"the connection broke: {said}", again=True)
+    if isinstance(problem, Unreached):
+        cause = f"{base} cannot be reached: {said}"
+        return Failure("unreachable", cause, "is the server running, and base_url right?", fatal=True, again=True)
+    return Failure("transport", f"the connection broke: {said}", again=True)
 
 
-def parsed(answer: httpx.Response, base: str) -> Mapping[str, Any] | Failure:
+def parsed(body: bytes, base: str) -> Mapping[str, Any] | Failure:
     """The JSON object of an answer with status 200."""
-    if len(answer.content) > MOST_BYTES:
-        return Failure("malformed", f"an answer of {len(answer.content)} bytes; at most {MOST_BYTES} are read")
     try:
-        data = json.loads(answer.content)
+        data = json.loads(body)
     except ValueError:
-        return page(base) if wire.is_page(answer.text) else malformed("the answer is no JSON")
+        return page(base) if wire.is_page(body.decode("utf-8", "replace")) else malformed("the answer is no JSON")
     if not isinstance(data, Mapping):
         return malformed("the answer is no JSON object")
     if data.get("error") and "choices" not in data:
-        return Failure("http", f"{base} failed: {wire.error_text(answer.text)}", again=True)
+        return Failure("http", f"{base} failed: {wire.error_text(body.decode('utf-8', 'replace'))}", again=True)
     return data
 
 

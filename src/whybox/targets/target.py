@@ -8,6 +8,7 @@ that compute in this process answer in batches, endpoints concurrently, and both
 import json
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -74,7 +75,7 @@ class Request:
     logprobs: int | None = None
     repeat: int = 0
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Hex name of everything that could change the answer."""
         return _digest({"prompt": _plain(self.prompt), "sampling": asdict(self.sampling), "logprobs": self.logprobs})
@@ -89,7 +90,7 @@ class AnswerRequest:
     logprobs: int = 0
     repeat: int = 0
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """Hex name of everything that could change the score."""
         return _digest({"prompt": _plain(self.prompt), "answer": self.answer, "logprobs": self.logprobs})
@@ -202,8 +203,9 @@ def no(why: str) -> Ability:
 class Abilities:
     """What a target says it can do; `whybox doctor` finds out what is real.
 
-    scores: log P of a given answer. seed: a seeded draw is drawn again. ids: the token ids of a prompt are revealed.
-    shared_prefixes: what prompts begin with alike is computed once. context: tokens, where known.
+    scores: log P of a given answer behind raw text, chat_scores: behind a conversation. seed: a seeded draw is drawn
+    again. ids: the token ids of a prompt are revealed. shared_prefixes: what prompts begin with alike is computed once.
+    context: tokens, where known.
     """
 
     chat: Ability = UNKNOWN
@@ -216,6 +218,11 @@ class Abilities:
     shared_prefixes: Ability = UNKNOWN
     most_top: int = 20
     context: int | None = None
+    chat_scores: Ability = Ability(False, "answers are scored only behind raw text")
+
+    def scores_behind(self, prompt: Chat | Raw) -> Ability:
+        """Whether log P of a given answer is told behind such a prompt."""
+        return self.chat_scores if isinstance(prompt, Chat) else self.scores
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,15 @@ Also where the thread runs a loop already, as in notebooks and beside browser dr
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from contextvars import copy_context
 from functools import partial
 from threading import Thread
 from typing import Any, TypeVar
+
+from whybox.targets.target import Target
 
 T = TypeVar("T")
 BEGINS_WITHIN_S = 5.0
@@ -24,6 +26,19 @@ def until_done(coroutine: Coroutine[Any, Any, T]) -> T:
     except RuntimeError:
         return asyncio.run(coroutine)
     return _elsewhere(coroutine)
+
+
+def until_closed(coroutine: Coroutine[Any, Any, T], targets: Iterable[Target]) -> T:
+    """As `until_done`; the targets that it asks are closed in the end, in the loop in which they were asked."""
+
+    async def closing() -> T:
+        try:
+            return await coroutine
+        finally:
+            for target in targets:
+                await target.close()
+
+    return until_done(closing())
 
 
 def _elsewhere(coroutine: Coroutine[Any, Any, T]) -> T:

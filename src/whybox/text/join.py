@@ -14,6 +14,8 @@ def join(tokenizer: Tokenizer, prompt: Prompt, answer: str) -> tuple[tuple[int, 
     encoding changes the prompt's last ids, the index steps back to the last id that both agree on.
     Raises PromptError where prompt and answer together are not text.
     """
+    if not isinstance(answer, str):
+        raise PromptError(f"expected the text of an answer, found {answer!r}")
     try:
         text = (prompt.data + answer.encode()).decode()
     except UnicodeError as error:

@@ -1,6 +1,7 @@
 """What was measured on one answer, as plain data: all that a verdict may rest on."""
 
 from dataclasses import dataclass
+from typing import Literal
 
 from whybox.statistics.intervals import Rate
 from whybox.statistics.ranks import share_p
@@ -8,11 +9,17 @@ from whybox.statistics.ranks import share_p
 
 @dataclass(frozen=True)
 class ShamRun:
-    """Shams of an edit: how many flipped of how many, and the metric after each."""
+    """Shams of an edit: how many flipped of how many, and the metric after each.
+
+    rivals: of a boost, how many of them boost text that states another value; copied: how many of those make a third
+    value the answer, neither the right nor the wrong one.
+    """
 
     flipped: int
     n: int
     after: tuple[float, ...] = ()
+    rivals: int | None = None
+    copied: int = 0
 
     @property
     def p(self) -> float:
@@ -30,7 +37,7 @@ class Try:
     shams, repeats: None where they were not run; on the failing variants the case itself counts.
     touches: the edges, parts and writers that the change needs, for comparing changes.
     unread: whether it flips with the evidence hidden as well, so that the answer does not rest on it; None where that
-    was not run.
+    was not run. several: the answer asserts the right one among others.
     """
 
     what: str
@@ -47,6 +54,7 @@ class Try:
     asserts: bool | None = None
     unread: bool | None = None
     answer: str | None = None
+    several: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,20 +75,26 @@ class Parting:
     error: float
 
 
+Several = Literal["right-first", "right-later"]
+
+
 @dataclass(frozen=True)
 class Facts:
     """Everything read from the runs. None, or an empty tuple, stands for what was not run.
 
     own_ld: LD at the decision of the model's own path (`own` tells whether that path exists). legal: whether the answer
-    asserts anything. got_wrong: whether the output observed elsewhere was wrong. lenient: the answer is right once the
-    contract's form is not insisted on. start_ld: LD before the first token of the answer.
+    asserts a known answer, or may give another. got_wrong: whether the output observed elsewhere was wrong. lenient:
+    the answer is right once the contract's form is not insisted on.
 
     reference: the same ids on the reference engine; switches: ways of computing them in which the answer is right;
     divergence: where the two runs part. pinned: the ids that were meant, in place of those that were sent. readers:
     heads that read the evidence, patched from the run with the evidence alone. total_in_null: hiding the evidence from
     all later positions moves the metric no more than its null. longer: an answer that was cut by its limit (which the
-    case states or not), written on. stated: some part of the prompt states the right answer as the scorer reads it;
-    evidence_states: a part of the evidence does. form_writers: heads or MLPs that write the illegal form, taken out.
+    case states or not), written on. several: the right answer stands among several that are asserted, as the first
+    of them or behind another. beside: something stands beside the evidence; where nothing does, the evidence alone is
+    the prompt itself, `alone` is None, and no second fact. choice: the right answer led where the answer begins, and
+    was chosen there. stated: some part of the prompt states the right answer as the scorer reads it; evidence_states: a
+    part of the evidence does. form_writers: heads or MLPs that write the illegal form, taken out.
     follows_change: with another value in the evidence the answer moves to that value. too_few_beside: parts whose cut
     exceeds the floor, and that so few other spans match that no p ≤ .05 was possible.
     """
@@ -92,6 +106,8 @@ class Facts:
     legal: bool
     longer: Try | None = None
     limit_stated: bool = False
+    several: Several | None = None
+    beside: bool = True
     stated: bool = False
     evidence_states: bool | None = None
     stated_decoding: bool = False
@@ -103,7 +119,7 @@ class Facts:
     lenient: Try | None = None
     contract: Try | None = None
     form_writers: tuple[Try, ...] = ()
-    start_ld: float | None = None
+    choice: Try | None = None
     greedy: Try | None = None
     forced: tuple[str, float] | None = None
     evidence: tuple[str, ...] = ()
@@ -125,6 +141,13 @@ class Facts:
     too_few_beside: tuple[str, ...] = ()
     ignores_evidence: bool | None = None
     not_run: tuple[str, ...] = ()
+
+    @property
+    def alone_right(self) -> bool | None:
+        """Whether the evidence alone gives the right answer; None where it was not run."""
+        if self.evidence and not self.beside:
+            return self.right
+        return None if self.alone is None else self.alone.flips
 
     @property
     def floor(self) -> float:

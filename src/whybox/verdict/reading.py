@@ -9,12 +9,12 @@ from whybox.cause.decision import Reading
 from whybox.cause.effects import SegmentEffects, Unknown
 from whybox.cause.parts import states
 from whybox.cause.study import Study, closed_same_wrong
-from whybox.cause.trials import Trial
+from whybox.cause.trials import Shams, Trial
 from whybox.compare.divergence import Divergence
 from whybox.compare.switches import Compared, Switched
 from whybox.statistics.intervals import Rate
 from whybox.statistics.ranks import NullBand
-from whybox.verdict.facts import Facts, Pair, Parting, ShamRun, Try
+from whybox.verdict.facts import Facts, Pair, Parting, Several, ShamRun, Try
 from whybox.verdict.tree import ALPHA
 
 
@@ -32,11 +32,11 @@ def facts_of(
     """
     own, setting = study.answered, study.decided
     return Facts(
-        right=own.score.right and not _breaks_contract(study),
+        right=own.score.right and not study.asked.case.breaks_contract(own.text),
         delta=setting.delta,
         own=own.decision.kind == "own",
         own_ld=own.reading.ld,
-        legal=own.score.outcome not in ("invalid", "error"),
+        legal=own.score.outcome not in ("invalid", "error") or study.asked.case.may_answer(own.text),
         stated=_states(study, [part.name for part in study.asked.case.parts]),
         evidence_states=_states(study, study.roles.evidence) if study.roles.evidence else None,
         limit_stated=study.asked.case.decoding.max_tokens is not None,
@@ -47,15 +47,17 @@ def facts_of(
         divergence=None if otherwise is None or otherwise.first is None else _parting(otherwise.first),
         lenient=_lenient(study),
         contract=_try(study, "contract"),
-        start_ld=None if study.start is None else study.start.ld,
+        choice=_try(study, "choice"),
+        several=_several(study),
+        beside=bool(study.roles.others),
         greedy=_try(study, "greedy"),
         forced=None if study.forced is None else (study.forced[0], study.forced[1].ld),
         evidence=study.roles.evidence,
         fact=_try(study, "fact"),
         alone=_try(study, "alone"),
-        orders=tuple(as_try(study.trials[name]) for name in study.orders),
+        orders=tuple(as_try(study.trials[name], study.asked.right) for name in study.orders),
         boost=_try(study, "boost"),
-        cuts=tuple(as_try(study.trials[name]) for name in study.cuts),
+        cuts=tuple(as_try(study.trials[name], study.asked.right) for name in study.cuts),
         closed=_try(study, "closed"),
         closed_same_wrong=closed_same_wrong(study) if "closed" in study.trials else None,
         suppressors=_claimed(study, Kind.SUPPRESSOR) or (),
@@ -72,7 +74,7 @@ def facts_of(
     )
 
 
-def as_try(trial: Trial) -> Try:
+def as_try(trial: Trial, right: str) -> Try:
     """A trial without its runs."""
     return Try(
         what=trial.what,
@@ -83,17 +85,29 @@ def as_try(trial: Trial) -> Try:
         after=None if trial.outcome.old is None else trial.outcome.old.ld,
         own=trial.outcome.own.ld,
         earlier_fork=trial.outcome.earlier_fork,
-        shams=None if trial.shams is None else ShamRun(trial.shams.flipped, len(trial.shams.after), trial.shams.after),
+        shams=None if trial.shams is None else _shams(trial.shams),
         repeats=None if trial.repeats is None else Rate(sum(trial.repeats.flips), len(trial.repeats.flips)),
         effects=() if trial.repeats is None else trial.repeats.effects,
         unread=trial.unread,
+        several=right in trial.outcome.score.several,
     )
+
+
+def _shams(shams: Shams) -> ShamRun:
+    return ShamRun(shams.flipped, len(shams.after), shams.after, shams.rivals, shams.copied)
+
+
+def _several(study: Study) -> Several | None:
+    found = study.answered.score.several
+    if study.asked.right not in found:
+        return None
+    return "right-first" if found[0] == study.asked.right else "right-later"
 
 
 def _claimed(study: Study, kind: Kind) -> tuple[Try, ...] | None:
     """What was found of a kind; None where it was not searched."""
     claims = study.claims.get(kind)
-    return None if claims is None else tuple(as_try(study.trials[claim.name]) for claim in claims)
+    return None if claims is None else tuple(as_try(study.trials[claim.name], study.asked.right) for claim in claims)
 
 
 def _total_in_null(study: Study) -> bool | None:
@@ -147,24 +161,14 @@ def _has_few_beside(found: SegmentEffects, delta: float) -> bool:
 
 
 def _try(study: Study, name: str) -> Try | None:
-    return as_try(study.trials[name]) if name in study.trials else None
-
-
-def _breaks_contract(study: Study) -> bool:
-    """A contract states how a legal answer begins; this one begins otherwise."""
-    prefix = study.asked.case.contract_prefix
-    return prefix is not None and not study.answered.text.lstrip().startswith(prefix.strip())
+    return as_try(study.trials[name], study.asked.right) if name in study.trials else None
 
 
 def _lenient(study: Study) -> Try | None:
     """The free answer is right once the contract's form is set aside: reading it so is the change that undoes it."""
-    answered = study.answered
-    if answered.score.right and not _breaks_contract(study):
-        return None
-    read = study.asked.case.lenient_scorer().score(answered.text, "stop" if answered.written.stopped else "length")
-    if not (read.right and (_breaks_contract(study) or answered.score.outcome == "invalid")):
-        return None
-    return Try("lenient parse", True, touches=frozenset({"parse"}), effect=0.0, after=study.answered.reading.ld)
+    answered, read = study.answered, _try(study, "lenient")
+    whole = answered.score.outcome == "invalid" or study.asked.case.breaks_contract(answered.text)
+    return read if read is not None and read.flips and whole else None
 
 
 def _states(study: Study, names: Sequence[str]) -> bool:

@@ -14,7 +14,6 @@ from whybox.statistics.intervals import Rate
 from whybox.verdict.facts import Facts, Try
 
 ALPHA = 0.05
-CHOICE = "choice between the two answers at the start"
 FEW = 8  # below this many failing variants a verdict speaks of the prompt alone
 
 
@@ -30,12 +29,17 @@ class Lack(StrEnum):
     NOT_CONTAINED = "not-contained"
     FOLLOWS = "follows"
     UNREAD = "unread"
+    SEVERAL = "several"
 
 
 class Remark(StrEnum):
     """What a report adds to its verdict."""
 
     PATH_DEPENDENT = "path-dependent"
+    RIGHT_FIRST = "right-first"
+    RIGHT_LATER = "right-later"
+    ORDER_BOTH = "order-both"
+    BOOST_COPIES = "boost-copies"
     MECHANISM_NOT_SHOWN = "mechanism-not-shown"
     LIFT_NOT_LOW = "lift-not-low"
     LIFT_LOW = "lift-low"
@@ -85,11 +89,11 @@ def rule(facts: Facts) -> Ruling:
         return Ruling(tuple(named[:1]), (), tuple(_remarks(facts, named[:1])), _speaks_of_variants(named[0]))
     if _cut_short(facts):
         return _undetermined(facts, None, ())
-    leaves = [*before, *_leaves(facts)]
+    leaves = [*before, *_form(facts), *(_of_one_answer(leaf, facts) for leaf in _leaves(facts))]
     named = _contained([leaf for leaf in leaves if not leaf.lacks])
     candidates = tuple(leaf for leaf in leaves if leaf.lacks and leaf.undone_by and leaf.undone_by.flips)
     if not named:
-        joint = _joint(facts)
+        joint = [_of_one_answer(leaf, facts) for leaf in _joint(facts)]
         named = [leaf for leaf in joint if not leaf.lacks]
         candidates = (*candidates, *(leaf for leaf in joint if leaf.lacks))
     if named:
@@ -119,14 +123,18 @@ def _computing(facts: Facts) -> Iterator[Leaf]:
         yield _leaf("template", None, facts.pinned, lacking_variants(facts.pinned))
 
 
+def _of_one_answer(leaf: Leaf, facts: Facts) -> Leaf:
+    """An answer that asserts the right one among others does not show that the evidence was overlooked or overruled."""
+    return leaf if facts.several is None else replace(leaf, lacks=(*leaf.lacks, Lack.SEVERAL))
+
+
 def _leaves(facts: Facts) -> Iterator[Leaf]:
-    """Every leaf whose change was run, named or lacking."""
-    yield from _form(facts)
+    """Every leaf of what was read and remembered, named or lacking."""
     if facts.fact is not None and not facts.evidence and not facts.stated:
         yield _leaf("knowledge", "missing", facts.fact, lacking_variants(facts.fact))
-    if facts.alone is None:
+    if facts.alone_right is None:
         return
-    if facts.alone.flips:
+    if facts.alone_right:
         yield from _order(facts) if any(order.flips for order in facts.orders) else _context_use(facts)
     elif facts.closed_same_wrong:
         follows = (Lack.FOLLOWS,) if facts.follows_change else ()
@@ -134,17 +142,16 @@ def _leaves(facts: Facts) -> Iterator[Leaf]:
 
 
 def _form(facts: Facts) -> Iterator[Leaf]:
-    """Line 3: right under the lenient parse; or no legal answer, and the contract's prefix or a choice at the start
-    between the two answers gives the right one.
+    """Line 3: right under the lenient parse; or no legal answer, and the contract's prefix, a choice at the start
+    between the two answers, or the writer of the form taken out gives the right one.
     """
     if facts.lenient is not None:
-        yield _leaf("format", None, facts.lenient, ())
+        yield _leaf("format", None, facts.lenient, lacking_variants(facts.lenient))
     elif not facts.legal:
         if facts.contract is not None and facts.contract.flips:
             yield _leaf("format", None, facts.contract, lacking_variants(facts.contract))
-        elif facts.start_ld is not None and facts.start_ld > facts.floor:
-            choice = Try(CHOICE, True, touches=frozenset({"choice"}), after=facts.start_ld, own=facts.start_ld)
-            yield _leaf("format", None, choice, ())
+        elif facts.choice is not None and facts.choice.flips:
+            yield _leaf("format", None, facts.choice, lacking_variants(facts.choice))
         else:
             yield from (_leaf("format", None, writer, lacking(writer)) for writer in facts.form_writers)
 
@@ -160,7 +167,7 @@ def _decoding(facts: Facts) -> Iterator[Leaf]:
     It comes before the lines below: a draw that went wrong goes right under any change that makes it anew, and where
     the right answer leads there is nothing else to explain.
     """
-    if facts.greedy is not None and facts.own and facts.own_ld > facts.floor:
+    if facts.greedy is not None and facts.own and facts.own_ld > facts.floor and facts.several is None:
         yield _leaf("decoding", None, facts.greedy, lacking_variants(facts.greedy))
     if facts.longer is not None and facts.longer.flips and facts.limit_stated:
         yield _leaf("decoding", None, facts.longer, lacking_variants(facts.longer))
@@ -264,13 +271,15 @@ def _joint(facts: Facts) -> list[Leaf]:
 
 def _why_not(facts: Facts) -> str | None:
     """The reason of a `not-determined`, where the tree has one."""
+    if facts.several is not None:
+        return "several-answers"
     near_tie = facts.own and abs(facts.own_ld) <= facts.floor
     forced_right = facts.forced is not None and facts.forced[1] > facts.floor
     if forced_right and (near_tie or not facts.own):
         return "path-dependent"
     changed = (*facts.writers, *facts.form_writers, *(pair.change for pair in facts.pairs))
     tried = (facts.alone, facts.boost, facts.closed, *facts.orders, *facts.cuts, *changed)
-    if facts.alone is None or facts.alone.flips or facts.evidence_states is False:
+    if facts.alone_right is not False or facts.evidence_states is False:
         return None
     if not any(one is not None and one.flips for one in tried):
         return "beyond-the-model"
@@ -286,6 +295,8 @@ def _readers_left_out(facts: Facts) -> bool:
 def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
     if facts.forced is not None and facts.forced[1] > facts.floor and facts.own and facts.own_ld < -facts.floor:
         yield Remark.PATH_DEPENDENT
+    if facts.several is not None:
+        yield Remark.RIGHT_FIRST if facts.several == "right-first" else Remark.RIGHT_LATER
     if not facts.evidence and not facts.right:
         yield Remark.STATED_UNNAMED if facts.stated else Remark.NO_EVIDENCE_NAMED
     if facts.evidence_states is False and not facts.right:
@@ -297,6 +308,10 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.MECHANISM_NOT_SHOWN
     if ("context-use", "not-looked-at") in codes and facts.lift is not None and facts.lift >= 1:
         yield Remark.LIFT_NOT_LOW
+    if any(code == "context-use" for code, _ in codes) and any(order.several for order in facts.orders):
+        yield Remark.ORDER_BOTH
+    if facts.boost is not None and facts.boost.shams is not None and facts.boost.shams.copied:
+        yield Remark.BOOST_COPIES
     if ("context-use", "looked-at-not-used") in codes:
         if facts.lift is not None and facts.lift < 1:
             yield Remark.LIFT_LOW
@@ -308,13 +323,7 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.READERS_NOT_RUN
     if not named and any(cut.flips for cut in facts.cuts):
         yield Remark.CUT_FLIPS
-    if (
-        not named
-        and facts.boost is not None
-        and facts.boost.flips
-        and facts.alone is not None
-        and not facts.alone.flips
-    ):
+    if not named and facts.boost is not None and facts.boost.flips and facts.alone_right is False:
         yield Remark.BOOST_FLIPS
     if ("context-use", "not-looked-at") in codes and facts.closed is not None and facts.closed.flips:
         yield Remark.RIGHT_WITHOUT

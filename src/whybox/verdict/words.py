@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from whybox.statistics.intervals import Rate, mean_interval, wilson
-from whybox.verdict.facts import Facts, Try
+from whybox.verdict.experiment_words import named
+from whybox.verdict.facts import Facts, ShamRun, Try
 from whybox.verdict.tree import Lack, Leaf, Remark, Ruling
 
 Lang = Literal["en", "zh"]
@@ -12,13 +13,23 @@ Lang = Literal["en", "zh"]
 WORDS: dict[str, tuple[str, str]] = {
     "own": (" (LD {ld} on its own path)", "（在其自身路径上 LD {ld}）"),
     "alone.right": ("With the evidence alone the answer is right{ld}", "只留证据时答案正确{ld}"),
-    "alone.wrong": ("With the evidence alone the answer is still wrong{ld}", "只留证据时答案仍然错误{ld}"),
+    "alone.wrong": ("With the evidence alone the answer is not right either{ld}", "只留证据时答案也不正确{ld}"),
     "orders.none": ("no other order of the parts gives the right answer", "换任何顺序都得不到正确答案"),
     "orders.right": ("in the order {order} the answer is right", "顺序为 {order} 时答案正确"),
     "flip": ("“{what}” turns the answer right{ld}", "“{what}”使答案变为正确{ld}"),
     "no-flip": ("“{what}” does not turn the answer right{ld}", "“{what}”不能使答案变为正确{ld}"),
     "fork": ("it acts before the decision", "它在决定位置之前就起作用"),
     "shams": ("{flipped} of {n} shams do (p = {p})", "{n} 个对照中有 {flipped} 个也能做到（p = {p}）"),
+    "shams.rivals": (
+        "{rivals} of them boost text that states another value, the others text that states none",
+        "其中 {rivals} 个增强的是给出另一个数值的文本，其余增强的文本不含这类数值",
+    ),
+    "shams.all_rivals": ("all of them boost text that states another value", "它们增强的都是给出另一个数值的文本"),
+    "shams.no_rival": (
+        "none of them is comparable in kind: no other text of the prompt states another value of that kind, so that boosting it "
+        "could give one",
+        "它们在性质上都不可比：提示中没有别的文本给出另一个同类数值，增强它也就无从得到答案",
+    ),
     "control": ("with the evidence hidden it does not", "证据被隐藏时则不能"),
     "control.flips": ("with the evidence hidden it does so as well", "证据被隐藏时它同样能做到"),
     "repeats": ("it does so in {hits} of {n} failing variants{interval}", "在 {n} 个同样出错的变体中有 {hits} 个如此{interval}"),
@@ -27,6 +38,14 @@ WORDS: dict[str, tuple[str, str]] = {
         "the decision row gives the evidence {lift} of the attention that its length would give it",
         "决定位置给证据的注意力是其长度应得的 {lift} 倍",
     ),
+    "alone.prompt": (
+        "Nothing stands beside the evidence: the evidence alone is this very prompt, and no second observation",
+        "证据之外没有别的材料：“只留证据”就是这个提示本身，不算另一项观察",
+    ),
+    "orders.several": (
+        "no other order of the parts gives the right answer and no other",
+        "换任何顺序都得不到只含正确答案的回答",
+    ),
     "closed.same": ("without any context the model gives the same wrong answer", "没有任何上下文时模型给出同样的错误答案"),
     "follows.not": ("with another value in the evidence the answer does not move to it", "把证据中的数值换成别的，答案也不随之改变"),
     "total.null": (
@@ -34,21 +53,30 @@ WORDS: dict[str, tuple[str, str]] = {
         "对之后所有位置隐藏证据，指标的变化不超出零分布",
     ),
     "none": ("The answer written here is right", "这里写出的答案是正确的"),
-    "rests": ("cutting {about} lowers the metric beyond floor and null", "切断 {about} 使指标下降，超出噪声底与零分布"),
+    "rests": ("cutting {about} lowers the metric beyond floor and null", "切断 {about} 使指标下降，超出底噪与零分布"),
     "rests.open": (
         "what cutting {about} takes away exceeds the floor, and too few other spans of its length exist to tell it from chance",
-        "切断 {about} 的影响超出噪声底，但同样长度的其他片段太少，无法与偶然区分",
+        "切断 {about} 的影响超出底噪，但同样长度的其他片段太少，无法与偶然区分",
     ),
-    "rests.nothing": ("no single part carries it beyond floor and null", "没有哪一部分单独的作用超出噪声底与零分布"),
+    "rests.nothing": ("no single part carries it beyond floor and null", "没有哪一部分单独的作用超出底噪与零分布"),
     "not-reproduced": (
         "The wrong output was observed elsewhere; here the same prompt gives the right answer. Weights, rendered ids, stop "
-        "ids, sampling settings, precision and engine of the other side are not known here; any of them may be the reason",
-        "错误输出来自别处；同一提示在这里得到正确答案。对方的权重、渲染后的 id、停止符、采样设置、精度与引擎在此未知，任何一项都可能是原因",
+        "ids, sampling settings, precision and engine: whatever of these is not known to be the same may be the reason, and "
+        "none is named",
+        "错误输出来自别处；同一提示在这里得到正确答案。权重、渲染后的 id、停止符、采样设置、精度与引擎中，凡未确知与对方相同的都可能是原因，不指名任何一项",
     ),
     "nothing-flips": ("No single change that was run turns the answer right with its controls in order", "已做的任何单一改动都未能在对照成立的前提下使答案正确"),
     "decoding": ("On the model's own path the right answer leads{ld}, yet another was written", "在模型自己的路径上正确答案领先{ld}，写出的却是另一个"),
     "limit": ("The stated limit of tokens ends the answer before it is given", "所述的 token 上限在给出答案之前就截断了输出"),
-    "format.lenient": ("The answer is right once the required form is set aside", "不计格式要求，答案是正确的"),
+    "format.lenient": (
+        "Read without the required form, the answer is right: the value is there, its form is not",
+        "不计格式要求时答案正确：数值在，格式不对",
+    ),
+    "format.choice": (
+        "The free answer holds no legal answer, and where it begins the right one leads the wrong one",
+        "自由作答中没有合法答案，而在开头处正确答案领先于错误答案",
+    ),
+    "repeats.lenient": ("it is so in {hits} of {n} variants that fail alike{interval}", "在 {n} 个同样出错的变体中有 {hits} 个如此{interval}"),
     "format.prefix": ("The free answer holds no legal answer", "自由作答中没有合法答案"),
     "implementation": ("The same ids, computed otherwise, give the right answer", "同样的 id，换一种计算方式，就得到正确答案"),
     "switches": ("each of these does it alone: {names}", "以下每一项单独都能做到：{names}"),
@@ -76,6 +104,26 @@ REMARKS: dict[Remark, tuple[str, str]] = {
     Remark.PATH_DEPENDENT: (
         "path-dependent: right after “{prefix}” (LD {forced}), wrong on its own path (LD {own})",
         "取决于路径：在“{prefix}”之后正确（LD {forced}），在自己的路径上错误（LD {own}）",
+    ),
+    Remark.RIGHT_FIRST: (
+        "the answer states the right answer and another one, the right one first, where the right one leads (LD {own}): whether "
+        "the second value may stand there is for the case to say, and no fault of reading is shown",
+        "答案给出了正确答案，之后又给出另一个；在先给出正确答案之处它领先（LD {own}）：能否再写第二个数值由用例决定，这里没有证实任何读取上的错误",
+    ),
+    Remark.RIGHT_LATER: (
+        "the answer states the right answer as well, behind another one (LD {own} at the first): it may answer more than was asked, "
+        "and that the evidence was passed over is not shown",
+        "答案先给出另一个数值，之后也给出了正确答案（在前者处 LD {own}）：它可能答了没有问的内容，不能证实证据被忽略",
+    ),
+    Remark.ORDER_BOTH: (
+        "in another order ({several}) the answer states the right answer beside another one: the order matters as well, though it "
+        "does not undo the failure",
+        "换一种顺序（{several}）时，答案同时给出正确答案和另一个：顺序也有影响，但不足以消除错误",
+    ),
+    Remark.BOOST_COPIES: (
+        "{copied} of the boosts of other text make the value that stands there the answer: a boost makes the model repeat what it "
+        "is made to look at",
+        "对其他文本的增强中有 {copied} 个使那里的数值成为答案：增强会让模型重复它被迫去看的内容",
     ),
     Remark.MECHANISM_NOT_SHOWN: ("order, mechanism not shown: no attention edge flips it", "顺序起作用，但机制未证实：没有任何注意力边能翻转它"),
     Remark.LIFT_NOT_LOW: (
@@ -127,7 +175,7 @@ REMARKS: dict[Remark, tuple[str, str]] = {
     ),
     Remark.NOT_ON_EVIDENCE: (
         "Warning: cutting the evidence off changes nothing beyond floor and null",
-        "警告：切断证据的影响不超出噪声底与零分布",
+        "警告：切断证据的影响不超出底噪与零分布",
     ),
 }  # fmt: skip
 
@@ -142,6 +190,10 @@ LACKS: dict[Lack, tuple[str, str]] = {
     Lack.UNREAD: (
         "with the evidence hidden it turns the answer right as well, so the answer does not rest on it",
         "隐藏证据时它同样使答案正确，可见答案并不依据证据",
+    ),
+    Lack.SEVERAL: (
+        "the answer states the right answer already, beside another one",
+        "答案里已经有正确答案，只是还有另一个",
     ),
     Lack.NOT_CONTAINED: ("a smaller change does the same", "更小的改动同样有效"),
 }  # fmt: skip
@@ -174,7 +226,7 @@ def would_change(ruling: Ruling, lang: Lang) -> str:
     end = "。" if lang == "zh" else "."
     if leaf.undone_by is not None:
         key = "change.uncontrolled" if leaf.undone_by.shams is None else "change.leaf"
-        return _say(key, lang, what=leaf.undone_by.what) + end
+        return _say(key, lang, what=named(leaf.undone_by.what, lang)) + end
     return _say("change.none" if leaf.code == "none" else "change.open", lang) + end
 
 
@@ -216,15 +268,18 @@ def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
                 yield _say("decoding", lang, ld=_ld(facts.own_ld, lang))
             yield from _proof(leaf, facts, lang)
         case "format", _:
-            yield _say("format.lenient" if facts.lenient is not None else "format.prefix", lang)
-            yield from _proof(leaf, facts, lang) if facts.lenient is None else ()
+            if facts.lenient is not None:
+                yield _joined([_say("format.lenient", lang), *_repeats(facts.lenient, "repeats.lenient", lang)], lang)
+                return
+            yield _say("format.choice" if leaf.undone_by is facts.choice else "format.prefix", lang)
+            yield from _proof(leaf, facts, lang)
 
 
 def _switched(facts: Facts, lang: Lang) -> Iterator[str]:
     """The switch that flips, the others that do, and where the runs part."""
     yield from _controls(facts.switches[0], lang)
     if len(facts.switches) > 1:
-        yield _say("switches", lang, names=", ".join(switch.what for switch in facts.switches))
+        yield _say("switches", lang, names=", ".join(named(switch.what, lang) for switch in facts.switches))
     if facts.divergence is not None:
         place = facts.divergence
         where = place.site if place.layer is None else f"{place.site}[{place.layer}]"
@@ -232,13 +287,17 @@ def _switched(facts: Facts, lang: Lang) -> Iterator[str]:
 
 
 def _about_alone(facts: Facts, lang: Lang) -> Iterator[str]:
+    if facts.evidence and not facts.beside and not facts.right:
+        yield _say("alone.prompt", lang)
     if facts.alone is None:
         return
     key = "alone.right" if facts.alone.flips else "alone.wrong"
-    first = _say(key, lang, ld=_ld_of(facts.alone, lang))
+    ahead = not facts.alone.flips and facts.alone.own is not None and facts.alone.own > 0
+    first = _say(key, lang, ld="" if ahead else _ld_of(facts.alone, lang))
     flipping = [order.what.removeprefix("order ") for order in facts.orders if order.flips]
     if facts.orders:
-        second = _say("orders.right" if flipping else "orders.none", lang, order=", ".join(flipping[:1]))
+        none = "orders.several" if any(order.several for order in facts.orders) else "orders.none"
+        second = _say("orders.right" if flipping else none, lang, order=", ".join(flipping[:1]))
         yield _joined([first, second], lang)
     else:
         yield first
@@ -259,28 +318,47 @@ def _proof(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
 
 
 def _controls(change: Try, lang: Lang) -> Iterator[str]:
-    yield _say("flip" if change.flips else "no-flip", lang, what=change.what, ld=_ld_of(change, lang))
+    yield _say("flip" if change.flips else "no-flip", lang, what=named(change.what, lang), ld=_ld_of(change, lang))
     if change.earlier_fork:
         yield _say("fork", lang)
     if change.shams is not None:
         p = f"{change.shams.p:.3f}".lstrip("0")
         yield _say("shams", lang, flipped=change.shams.flipped, n=change.shams.n, p=p)
+        yield from _comparable(change.shams, lang)
     if change.unread is not None:
         yield _say("control.flips" if change.unread else "control", lang)
+    yield from _repeats(change, "repeats", lang)
+    if change.repeats is not None and (spread := mean_interval(change.effects)) is not None:
+        mean = sum(change.effects) / len(change.effects)
+        yield _say("mean", lang, mean=_number(mean), low=_number(spread[0]), high=_number(spread[1]))
+
+
+def _comparable(shams: ShamRun, lang: Lang) -> Iterator[str]:
+    """Of a boost, how many shams state another value: only they could have given one."""
+    if shams.rivals is None:
+        return
+    key = "all_rivals" if shams.rivals == shams.n else "rivals" if shams.rivals else "no_rival"
+    yield _say(f"shams.{key}", lang, rivals=shams.rivals)
+
+
+def _repeats(change: Try, key: str, lang: Lang) -> Iterator[str]:
     if change.repeats is not None:
-        yield _say("repeats", lang, hits=change.repeats.hits, n=change.repeats.n, interval=_bounds(change.repeats))
-        if (spread := mean_interval(change.effects)) is not None:
-            mean = sum(change.effects) / len(change.effects)
-            yield _say("mean", lang, mean=_number(mean), low=_number(spread[0]), high=_number(spread[1]))
+        yield _say(key, lang, hits=change.repeats.hits, n=change.repeats.n, interval=_bounds(change.repeats))
 
 
 def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterator[str]:
     prefix, forced = facts.forced or ("", 0.0)
-    cuts = ", ".join(f"“{cut.what}”" for cut in facts.cuts if cut.flips)
-    boost = "" if facts.boost is None else facts.boost.what
-    for remark in remarks:
-        text = REMARKS[remark][lang == "zh"]
-        yield text.format(prefix=prefix, forced=_number(forced), own=_number(facts.own_ld), cuts=cuts, boost=boost)
+    boost = facts.boost
+    told = {
+        "prefix": prefix,
+        "forced": _number(forced),
+        "own": _number(facts.own_ld),
+        "cuts": ", ".join(f"“{named(cut.what, lang)}”" for cut in facts.cuts if cut.flips),
+        "boost": "" if boost is None else named(boost.what, lang),
+        "copied": 0 if boost is None or boost.shams is None else boost.shams.copied,
+        "several": ", ".join(order.what.removeprefix("order ") for order in facts.orders if order.several),
+    }
+    yield from (REMARKS[remark][lang == "zh"].format(**told) for remark in remarks)
 
 
 def _candidate(leaf: Leaf, lang: Lang) -> str:

@@ -68,6 +68,7 @@ KINDS: dict[str, Spec] = {
     "parallel": _layers(spec(), layout=Layout.PARALLEL, norm=_LAYER_NORM),
     "dense mlp with bias": _layers(spec(), mlp=Mlp(17, Activation.GELU_TANH, gated=False, bias=True)),
     "gated mlp with bias": _layers(spec(), mlp=Mlp(17, Activation.GELU_ERF, gated=True, bias=True)),
+    "gated relu": _layers(spec(), mlp=Mlp(17, Activation.RELU, gated=True)),
     "relu": _layers(spec(), mlp=Mlp(17, Activation.RELU, gated=False)),
     "experts": _layers(spec(), mlp=Moe(5, 2, 7, Activation.SILU, normalise=True)),
     "experts, not normalised": _layers(spec(), mlp=Moe(5, 3, 7, Activation.SILU, normalise=False)),

@@ -13,7 +13,7 @@ from whybox.engine import machine, prefixes
 from whybox.engine.edit import Edit, add, cut, scale, set_to, zero
 from whybox.engine.fast import FastEngine, Kernel, Precision, batch
 from whybox.engine.sampling import GREEDY, Decoding
-from whybox.engine.trace import Draft, Engine
+from whybox.engine.trace import Cache, Draft, Engine
 from whybox.engine.writing import Writing
 from whybox.errors import CapacityError, NonFiniteError, PromptError, SiteError
 from whybox.sites import sites_of
@@ -179,6 +179,24 @@ def test_weights_given_to_keys_of_a_later_chunk_keep_the_text_in_one_piece() -> 
     assert_same(written(engine, drafts, seeded(2)), written(reference(KINDS["plain"]), drafts, seeded(2)))
 
 
+def test_rows_that_nobody_reads_have_no_logits_to_edit() -> None:
+    """Where a chunk ends within a text, nothing is read."""
+    drafts = [Draft(IDS, 2, (zero("logits", q=4), zero("final", q=range(9)), zero("logits", v=3)))]
+    for engine in (replace(fast(KINDS["plain"]), chunk=5), reference(KINDS["plain"])):
+        writing = Writing(drafts, [GREEDY], ())
+        assert [tuple(flags) for flags in engine.write(drafts, writing)] == [(False, False, True)]
+
+
+def test_a_batch_of_many_rows_is_counted_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its neighbours are computed with it: of a million, the streams of one layer alone are gigabytes."""
+    monkeypatch.setattr(FastEngine, "embed", lambda *_: pytest.fail("it was computed"))
+    among = replace(fast(KINDS["plain"]), neighbours=10**9)
+    for ids, cache in ((IDS, None), (IDS[:1], Cache(among.fresh_cache(1).layers, 1, 1, (2,)))):
+        with pytest.raises(CapacityError, match=r"needs [\d,]+ GB of memory") as caught:
+            among.run(ids, cache=cache)
+        assert "fewer sequences at a time" in caught.value.remedy
+
+
 @pytest.mark.parametrize("room", [1, 20, 40])
 def test_memory_is_bounded(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[int] = []
@@ -283,3 +301,21 @@ def test_non_finite_values_are_named_where_they_first_appear() -> None:
     with pytest.raises(NonFiniteError) as caught:
         written(fast(KINDS["plain"]), drafts, [Decoding(banned=(STOP,))] * 2)
     assert (caught.value.site, caught.value.layer, caught.value.position) == ("resid_post", 1, 4)
+
+
+def test_batches_behind_different_prefixes_go_on_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each text is that of its own run, and a step serves all of them; where rows copy too much, none are joined."""
+    monkeypatch.setattr(batch, "schedule", partial(prefixes.schedule, launch=0))
+    of, texts = KINDS["plain"], [(7, *IDS[:4], 1), (7, *IDS[:4], 2, 3), (9, 5, 1, 1), (9, 5, 1, 2), (3,), (3,)]
+    drafts = [Draft(text, 5) for text in texts]
+    theirs = written(reference(of), drafts, seeded(6))
+    mine = written(fast(of), drafts, seeded(6))
+    assert_same(mine, theirs)
+    assert mine.rows[0] == len(drafts)
+    monkeypatch.setattr(batch, "parameters", lambda spec: {})
+    alone = written(fast(of), drafts, seeded(6))
+    assert_same(alone, theirs)
+    assert max(alone.rows) < len(drafts)
+    monkeypatch.undo()
+    monkeypatch.setattr(batch._Writer, "_holds", lambda *_: False)
+    assert_same(written(fast(of), drafts, seeded(6)), theirs)

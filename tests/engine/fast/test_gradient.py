@@ -221,7 +221,7 @@ def test_reads_that_give_no_gradient_are_refused() -> None:
         with pytest.raises(UsageError, match="does not carry a gradient back to the run") as caught:
             engine.gradient(base, read, ["embed"])
         assert "without float()" in caught.value.remedy
-    with pytest.raises(UsageError, match=r"a value of shape \(19,\)"):
+    with pytest.raises(UsageError, match=r"of shape \(19,\)"):
         engine.gradient(base, lambda run: run.logits[-1], ["embed"])
 
 
@@ -244,14 +244,20 @@ def test_what_cannot_be_differentiated_is_refused() -> None:
 
 
 def test_what_would_not_fit_is_refused_with_the_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The base run's keys and values; of the streams: 12 tokens · 4 · width 13 · 8 bytes = 4,992."""
+    """Behind all layers four streams of 12 tokens · width 13 · 8 bytes; behind the first one, and all that is asked."""
     engine = fast(KINDS["plain"])
     base = engine.run(IDS, tail=1)
     monkeypatch.setattr("whybox.engine.machine.available", lambda: 5000)
     with pytest.raises(CapacityError, match="5,000 bytes are available"):
         engine.gradient(base, READS["logit difference"], ["embed"])
     need = need_of_gradient(engine.spec, Run(12, tail=1, see=("mlp_out",), bytes_each=8, scores=0))
-    assert [item.nbytes for item in need.stays] == [3 * 12 * 2 * 2 * 4 * 8, 4992, 3 * 1248]
+    assert need.stays == ()
+    assert [[item.nbytes for item in phase[:2]] for phase in need.phases[1:]] == [
+        [1248, 3744],
+        [2496, 2496],
+        [3744, 1248],
+    ]
+    assert need.phases[0][0].nbytes == 4 * 1248
 
 
 def test_a_site_that_a_layer_lacks_is_left_out_and_cannot_be_read() -> None:

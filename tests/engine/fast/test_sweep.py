@@ -239,6 +239,19 @@ def test_the_base_runs_edits_are_known_to_have_changed_something(site: str, see:
         assert found.changed[:2] == (True, False)
 
 
+@pytest.mark.parametrize("tail", [None, 1])
+def test_an_edit_of_the_base_that_a_change_leaves_nothing_to_alter_is_told(tail: int | None) -> None:
+    """Where its rows are computed again, what it changed in the base run says nothing."""
+    held = (scale("mlp_out", 2.0, 1, q=slice(6, None)), scale("mlp_out", 2.0, 0, q=2), scale("mlp_out", 2.0, 1, q=2))
+    changes = [Change((zero("mlp_hidden", 1, q=slice(6, None)),)), Change(ids=IDS[:6]), Change(ids=(4,))]
+    for engine in (fast(KINDS["plain"]), reference(KINDS["plain"])):
+        base = engine.run(IDS, edits=held, tail=tail)
+        found = dict(engine.counterfactuals(base, changes[:1]))
+        assert found[0].changed == (False, True, True, True)
+        for index, trace in engine.counterfactuals(base, changes):
+            assert trace.changed == fresh_run(engine, base, changes[index]).changed
+
+
 def test_what_a_read_is_given_cannot_be_written_to() -> None:
     for one in (fast(KINDS["plain"]), reference(KINDS["plain"])):
         base = one.run(IDS)

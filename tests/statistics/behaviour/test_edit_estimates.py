@@ -58,12 +58,3 @@ def test_the_curve_of_forks() -> None:
     steps = edit.fork_curve([Fork(1, True), Fork(4, True), Fork(4, False), Fork(9, False)])
     assert [(step.time, step.share) for step in steps] == [(1.0, 0.75), (4.0, 0.5), (9.0, 0.5)]
     assert median(steps) == 4.0
-
-
-def test_other_choices_and_late_decisions() -> None:
-    one = np.array([[1.0, 0], [0, 1], [1, 0], [0, 1]])
-    other = np.array([[1.0, 0], [1, 0], [1, 0], [0, 1]])
-    assert edit.other_choice(one, other) == 0.25
-    assert edit.other_choice(one[:0], other[:0]) is None
-    assert edit.late_decision(np.array([0.0, 0.1, 0.0, 2.0])) == 0.75
-    assert edit.late_decision(np.zeros(4)) is None

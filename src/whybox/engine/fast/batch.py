@@ -1,12 +1,15 @@
 """Many texts gone on with at once: prefixes that several share are computed once, the rest goes through in batches.
 
 A batch is filled with its texts, right-padded, some at a time so that activations stay few; then all its rows go on
-together, one token each a step. Padding stands NOWHERE, so that no row sees it. Rows that are finished leave: the
-buffers are made smaller once a quarter of the rows has gone, until then their places run idle.
+together, one token each a step. A step reads all weights, however few its rows: batches behind different prefixes are
+therefore joined before they go on, each row with its prefix in front, where that reads less. Padding stands NOWHERE,
+so that no row sees it. Rows that are finished leave: the buffers are made smaller once a quarter of the rows has gone,
+until then their places run idle.
 """
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import assert_never
 
@@ -16,7 +19,7 @@ from torch import Tensor
 
 from whybox.engine.edit import Edit, portion
 from whybox.engine.fast.engine import FastEngine, Watch, as_numpy, chunks, needs_one_piece, own
-from whybox.engine.fast.keys import NOWHERE, Buffered, Columns, Part, padded
+from whybox.engine.fast.keys import NOWHERE, Buffered, Columns, Part, joined, padded
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.memory import Run, cache_bytes_per_token
@@ -24,9 +27,10 @@ from whybox.engine.needs import need_of_batch
 from whybox.engine.prefixes import Fill, schedule
 from whybox.engine.trace import Cache, Choose, Draft
 from whybox.engine.writing import sharing
-from whybox.errors import NonFiniteError
+from whybox.errors import CapacityError, NonFiniteError
 from whybox.parts.rope import frequencies
 from whybox.spec import Spec
+from whybox.weights import parameters
 
 Array = np.ndarray
 
@@ -75,7 +79,12 @@ class Stand:
     indices: tuple[int, ...]
 
 
-Step = Fill | Stand
+@dataclass(frozen=True)
+class GoOn:
+    """All drafts that stand by now are gone on with, together."""
+
+
+Step = Fill | Stand | GoOn
 _Held = tuple[int, tuple[Edit, ...]]  # a draft, and its edits for the rows at hand
 
 
@@ -95,7 +104,43 @@ class _Writer:
     def plan(self, indices: Sequence[int]) -> list[Step]:
         edited = [index for index in indices if self.drafts[index].edits]
         plain = [index for index in indices if not self.drafts[index].edits]
-        return [*self._edited(edited), *self._behind_prefixes(plain)]
+        return list(self._in_time([*self._edited(edited), *self._behind_prefixes(plain)]))
+
+    def _in_time(self, steps: Sequence[Step]) -> Iterator[Step]:
+        """Stands wait for those behind them, as long as they may be joined."""
+        waiting: list[Stand] = []
+        for step in steps:
+            if isinstance(step, Stand):
+                if waiting and not self._may_join([*waiting, step]):
+                    yield GoOn()
+                    waiting = []
+                waiting.append(step)
+            yield step
+        if waiting:
+            yield GoOn()
+
+    def _may_join(self, stands: Sequence[Stand]) -> bool:
+        """Where all of it fits, and every row that gets its prefix for itself reads less of it than a step of weights.
+
+        Edits speak of runs as they were planned; a window may have let go of a part of the prefix.
+        """
+        spec, rows = self.engine.spec, sum(len(stand.indices) for stand in stands)
+        width = max(stand.start + self.slots(stand) for stand in stands)
+        copied = max(len(stand.indices) * stand.start for stand in stands) * cache_bytes_per_token(spec, 1)
+        kept = min((each.attention.window or width for each in spec.layers), default=width)
+        if rows * width > room(self.engine) or copied > sum(map(math.prod, parameters(spec).values())):
+            return False
+        if any(self.drafts[index].edits for stand in stands for index in stand.indices):
+            return False
+        return max(stand.start for stand in stands) <= kept and self._holds(Run(width, batch=2 * rows, chunk=1, tail=1))
+
+    def _holds(self, run: Run) -> bool:
+        """Whether the memory is there, the batches themselves and the one that they become."""
+        try:
+            self.engine.require_room(run, need_of_batch)
+        except CapacityError:
+            return False
+        return True
 
     def _edited(self, indices: Sequence[int]) -> Iterator[Step]:
         """The same text under other edits shares the ids that none of them reaches."""
@@ -143,35 +188,46 @@ class _Writer:
             self.engine.require_room(run, need_of_batch, edits)
 
     def run(self, plan: Sequence[Step]) -> None:
-        """A stack of caches, one for each prefix on the way."""
-        caches = [self.engine.fresh_cache(self.length)]
+        """A stack of caches, one for each prefix on the way, and the batches that stand."""
+        caches, standing = [self.engine.fresh_cache(self.length)], list[_Batch]()
         for step in plan:
-            cache = caches[step.depth]
             match step:
                 case Fill():
-                    caches[step.depth + 1 :] = [self.engine.run(step.ids, cache=cache, tail=1).cache]
+                    caches[step.depth + 1 :] = [self.engine.run(step.ids, cache=caches[step.depth], tail=1).cache]
                 case Stand():
-                    _Batch.of(self, step, cache).run()
+                    standing.append(_Batch.of(self, step, caches[step.depth]))
+                    standing[-1].fill()
+                case GoOn():
+                    _Batch.joined(standing).go_on()
+                    standing = []
                 case _:
                     assert_never(step)
 
     def passed(self, ids: Array, positions: Array, held: Sequence[_Held], layers: Sequence[Buffered]) -> Tensor:
-        """One pass of ids [b q] at positions [b q]: logits [b v] behind the last of each row that is no padding."""
-        engine, each = self.engine, np.arange(len(ids))
-        lengths = np.maximum((positions < NOWHERE).sum(axis=1), 1)
+        """The last residual stream [b 1 c] of one pass of ids [b q] at positions [b q], padding left out."""
+        engine, lengths = self.engine, _lengths(positions)
         tap = BatchTap(engine.spec, (), [edits for _, edits in held])
         batch = engine.batch(positions, lengths.tolist(), tap, self.length)
         layers[0].columns.fill(positions)
         needed = ids.shape[1] - int(lengths.min()) + 1
         x, _ = engine.through(engine.embed(torch.from_numpy(ids), batch), batch, layers, needed=needed)
-        ends = lengths - 1
-        last = x[torch.from_numpy(each), torch.from_numpy(ends - ids.shape[1] + x.shape[1])][:, None]
-        places = positions[each, ends][:, None]
-        logits = engine.head(last, tap, Places(places, places, [1] * len(ids)))[:, 0]
+        self._note(held, tap)
+        ends = torch.from_numpy(lengths - 1 - ids.shape[1] + x.shape[1])
+        return x[torch.arange(len(ids)), ends][:, None]
+
+    def logits(self, x: Tensor, positions: Array, held: Sequence[_Held]) -> Tensor:
+        """Logits [b v] of what `passed` gives."""
+        places = positions[np.arange(len(x)), _lengths(positions) - 1][:, None]
+        tap = BatchTap(self.engine.spec, (), [edits for _, edits in held])
+        logits = self.engine.head(x, tap, Places(places, places, [1] * len(x)))[:, 0]
+        self._note(held, tap)
+        return logits
+
+    def _note(self, held: Sequence[_Held], tap: BatchTap) -> None:
+        """What edits changed in one pass."""
         for (index, edits), flags in zip(held, tap.changed, strict=True):
             if edits:
                 self.changed[index] = [*map(any, zip(self.changed[index], flags, strict=True))]
-        return logits
 
 
 @dataclass
@@ -202,6 +258,7 @@ class _Batch:
     rows: list[_Row]
     layers: list[Buffered]
     columns: Columns
+    logits: Tensor = field(default_factory=lambda: torch.empty(0))
 
     @classmethod
     def of(cls, writer: _Writer, stand: Stand, cache: Cache) -> "_Batch":
@@ -210,14 +267,32 @@ class _Batch:
         layers = [_buffers(own(slots), columns) for slots in cache.layers]
         return cls(writer, stand.start, rows, layers, columns)
 
-    def run(self) -> None:
-        logits = self._filled()
-        while going := self._chosen(logits):
+    @classmethod
+    def joined(cls, batches: Sequence["_Batch"]) -> "_Batch":
+        """The rows of all, each with its prefix in front of its own keys."""
+        if len(batches) == 1:
+            return batches[0]
+        writer, rows = batches[0].writer, [row for each in batches for row in each.rows]
+        filled = max(each.seen + each.columns.filled for each in batches)
+        steps = max(writer.drafts[row.index].count for row in rows) - 1
+        columns = Columns(np.full((len(rows), filled + steps), NOWHERE), filled)
+        first = 0
+        for each in batches:
+            own = columns.positions[first : first + len(each.rows)]
+            own[:, : each.seen] = np.arange(each.seen)
+            own[:, each.seen : each.seen + each.columns.filled] = each.columns.positions[:, : each.columns.filled]
+            first += len(each.rows)
+        layers = [joined(stacked, columns) for stacked in zip(*(each.layers for each in batches), strict=True)]
+        return cls(writer, 0, rows, layers, columns, torch.cat([each.logits for each in batches]))
+
+    def go_on(self) -> None:
+        """All rows to their ends."""
+        while going := self._chosen(self.logits):
             if len(going) <= (1 - IDLE) * len(self.rows):
                 self._keep(going)
-            logits = self._step()
+            self.logits = self._step()
 
-    def _filled(self) -> Tensor:
+    def fill(self) -> None:
         """Logits [b v] behind every text: so many texts at a time as fit into a chunk."""
         found, first = [], 0
         while first < len(self.rows):
@@ -226,7 +301,7 @@ class _Batch:
             found.append(self._filled_with(chosen, width))
             first = chosen.stop
         self.columns.filled = len(self.rows[0].ids) - self.seen
-        return torch.cat(found)
+        self.logits = torch.cat(found)
 
     def _filled_with(self, chosen: slice, width: int) -> Tensor:
         """A single text may be longer than a chunk: it goes through in several."""
@@ -238,8 +313,8 @@ class _Batch:
         for part in chunks(range(width), width if whole else engine.chunk):
             held = [(row.index, self._edits(row, part)) for row in rows]
             piece = slice(part.start, part.stop)
-            logits = self.writer.passed(ids[:, piece], positions[:, piece], held, layers)
-        return logits
+            x = self.writer.passed(ids[:, piece], positions[:, piece], held, layers)
+        return self.writer.logits(x, positions[:, piece], held)
 
     def _edits(self, row: _Row, part: range) -> tuple[Edit, ...]:
         end = len(row.ids)
@@ -269,7 +344,7 @@ class _Batch:
         ids = np.array([[row.ids[-1]] for row in self.rows])
         positions = np.array([[NOWHERE if row.idle else len(row.ids) - 1] for row in self.rows])
         held = [(row.index, row.edited(row.last, row.last, self.writer.engine.spec)) for row in self.rows]
-        return self.writer.passed(ids, positions, held, self.layers)
+        return self.writer.logits(self.writer.passed(ids, positions, held, self.layers), positions, held)
 
     def _require_finite(self, logits: Array, places: Sequence[int]) -> None:
         """A run of its own finds where a row's first bad value appeared."""
@@ -278,6 +353,11 @@ class _Batch:
             engine = self.writer.engine
             engine.run(row.ids, (), row.edits, engine.fresh_cache(self.writer.length), tail=1)
             raise NonFiniteError("logits", None, len(row.ids) - 1, "finite when the text ran alone")
+
+
+def _lengths(positions: Array) -> Array:
+    """Rows [b] of each that are no padding, at least one."""
+    return np.maximum((positions < NOWHERE).sum(axis=1), 1)
 
 
 def _buffers(prefix: Slots, columns: Columns) -> Buffered:

@@ -264,7 +264,8 @@ def hidden(x: Tensor, mlp: PackedMlp, spec: Mlp | Moe) -> Tensor:
     if isinstance(spec, Mlp) and not spec.gated:
         return activate(wide, spec.activation)
     gate, up = wide.chunk(2, dim=-1)
-    return activate(gate, spec.activation).mul_(up)  # a fresh tensor, so that nobody else loses it
+    active = activate(gate, spec.activation)  # a fresh tensor, so that nobody else loses it …
+    return active * up if active.requires_grad else active.mul_(up)  # … but the way back, which for ReLU reads it
 
 
 def route(router: Tensor, active: int, normalise: bool) -> Tensor:

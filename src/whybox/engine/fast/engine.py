@@ -17,15 +17,17 @@ from whybox.engine.fast.block import SCORE_SITES, Batch, Block
 from whybox.engine.fast.kernel_choice import Kernel
 from whybox.engine.fast.keys import NOWHERE, Alone, Beside, LayerKeys, padded
 from whybox.engine.fast.packed import Packed, StreamedLayers, linear, norm
+from whybox.engine.fast.products import plain_bytes
 from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.fast.tiled import workbench
 from whybox.engine.fast.turning import Turn
 from whybox.engine.gradient import Gradient
 from whybox.engine.memory import Need, Run, require_room
-from whybox.engine.needs import need
+from whybox.engine.needs import need, need_beside
 from whybox.engine.read import Reading
 from whybox.engine.trace import Answer, Cache, Change, Choose, Draft, Key, LayerSlots, Trace, Wish, wanted
+from whybox.engine.wishes import named_sites
 from whybox.errors import NonFiniteError, PromptError, UsageError
 from whybox.spec import Rope, Spec
 from whybox.statistics.rows import AttentionRows, AttentionWish, Joining
@@ -90,12 +92,13 @@ class FastEngine:
         statistics: AttentionWish | None = None,
     ) -> Trace:
         """One pass over `ids`, which follow what the cache has seen. NonFiniteError names the first bad site."""
-        wishes, past = tuple(see), cache.seen if cache else 0
+        wishes, past = named_sites("see", see), cache.seen if cache else 0
         if cache and len(cache.layers) != len(self.spec.layers):
             raise UsageError("a counterfactual of a sweep keeps no cache", "run it on its own: model.changed")
-        if len(ids) > STEP or not past:
+        if len(ids) * self.neighbours > STEP or not past:
             numbers = 0 if statistics is None else statistics.numbers(len(ids))
-            self.require_room(Run(len(ids), past=past, tail=tail, see=wishes, statistics=numbers), edits=edits)
+            run = Run(len(ids), past, self.neighbours, tail=tail, see=wishes, statistics=numbers)
+            self.require_room(run, need if self.neighbours == 1 else need_beside, edits)
         before = cache or self.fresh_cache(len(ids))
         with torch.inference_mode():
             trace = self._run(ids, Watch(wishes, tuple(edits), statistics), before, tail)
@@ -171,6 +174,7 @@ class FastEngine:
             bench=workbench(self.spec, keys) if keys >= kernel_choice.TILED_FROM else 0,
             chunk=min(self.chunk, run.chunk or run.tokens),
             lets_go=False,
+            turned=plain_bytes(self.packed.head),
         )
         return needed(self.spec, counted)
 
@@ -178,7 +182,7 @@ class FastEngine:
         """Where they are seen or changed, in plain attention, and in batches that tiles know no way through."""
         touched = {site for site, _ in wanted(run.see, self.spec)} | {edit.site for edit in edits}
         asked = Kernel.SDPA if run.batch > 1 and self.attention is Kernel.AUTO else self.attention
-        unlike = run.batch > 1 and asked is Kernel.TILED
+        unlike = run.batch > 1 and (asked is Kernel.TILED or run.statistics > 0)
         return unlike or not touched.isdisjoint(SCORE_SITES) or kernel_choice.holds_scores(asked, self.spec)
 
     def fresh_cache(self, length: int) -> Cache:

@@ -22,8 +22,9 @@ from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.gradient import Gradient
 from whybox.engine.memory import Run
 from whybox.engine.needs import need_of_gradient
-from whybox.engine.read import Reading
+from whybox.engine.read import Reading, require_reading
 from whybox.engine.trace import Key, Trace, Wish, located, wanted
+from whybox.engine.wishes import named_sites
 from whybox.errors import NonFiniteError, SiteError, UsageError
 from whybox.sites import SITES, sites_of
 
@@ -38,7 +39,8 @@ def gradient(engine: FastEngine, base: Trace, read: Reading, sites: Iterable[Wis
     Raises UsageError for a read that is no single number or does not depend on the run; NonFiniteError for the first
     gradient, from the read backwards, that is NaN or Inf; CapacityError before anything runs that would not fit.
     """
-    wishes = tuple(sites)
+    require_reading(read)
+    wishes = named_sites("sites", sites)
     asked = wanted(wishes, engine.spec)
     _require_possible(base, asked)
     engine.require_room(Run(len(base.ids), tail=len(base.rows), see=wishes), need_of_gradient)
@@ -177,8 +179,9 @@ def _read(read: Reading, run: GradedRun) -> tuple[float, Found]:
             f"the read gave {type(value).__name__} {value}, which does not carry a gradient back to the run",
             "reckon with the run's own tensors, without float(), NumPy or detach(); numbers go in by run.constant",
         )
-    if value.numel() != 1:
-        raise UsageError(f"the read gave a value of shape {tuple(value.shape)}", "a gradient is that of one number")
+    if value.numel() != 1 or value.is_complex():
+        given = f"{value.dtype} of shape {tuple(value.shape)}"
+        raise UsageError(f"the read gave {given}", "a gradient is that of one real number")
     grads = torch.autograd.grad(value.sum(), list(run.leaves.values()), allow_unused=True)
     direct = {key: grad[None] for key, grad in zip(run.leaves, grads, strict=True) if grad is not None}
     return float(value.detach()), direct

@@ -174,3 +174,20 @@ class Buffered:
     def rows(self, chosen: slice | Int[torch.Tensor, "n"], columns: Columns) -> "Buffered":
         """Some of the rows: a slice shares the buffers, a list of rows has buffers of its own."""
         return Buffered(self.shared, self.key[chosen], self.value[chosen], columns)
+
+
+def joined(batches: Sequence[Buffered], columns: Columns) -> Buffered:
+    """The rows of all, behind nothing: what they shared stands in front of the keys of each."""
+    width = columns.positions.shape[1]
+    keys = [_behind(each.shared and each.shared.key, each.key, each.columns.filled, width) for each in batches]
+    values = [_behind(each.shared and each.shared.value, each.value, each.columns.filled, width) for each in batches]
+    return Buffered(None, torch.cat(keys), torch.cat(values), columns)
+
+
+def _behind(
+    shared: Float[torch.Tensor, "1 g k d"] | None, own: Float[torch.Tensor, "b g room d"], filled: int, width: int
+) -> Float[torch.Tensor, "b g width d"]:
+    """The filled slots of every row behind those that all share, and room up to the width."""
+    before = own[:, :, :0] if shared is None else shared.expand(len(own), -1, -1, -1)
+    after = own.new_zeros(len(own), own.shape[1], width - before.shape[2] - filled, own.shape[3])
+    return torch.cat([before, own[:, :, :filled], after], dim=2)

@@ -86,6 +86,21 @@ def dense(w: Linear) -> Float[torch.Tensor, "o i"]:
             assert_never(w)
 
 
+def plain_bytes(w: Linear) -> int:
+    """Bytes of the matrix that `dense` makes anew; 0 where it gives the one that is there."""
+    match w:
+        case Dense():
+            return 0
+        case Onednn():
+            return 0 if w.weight.dtype is torch.float32 else w.weight.numel() * w.weight.element_size()
+        case Int8():
+            return w.codes.numel() * w.scale.element_size()
+        case Int4():
+            return 2 * w.codes.numel() * w.scales.element_size()
+        case _:
+            assert_never(w)
+
+
 def _product(x: Float[torch.Tensor, "*rows i"], w: Linear) -> Float[torch.Tensor, "*rows o"]:
     match w:
         case Dense():

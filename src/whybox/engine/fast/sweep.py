@@ -18,7 +18,7 @@ from whybox.engine.fast.block import Batch, Block
 from whybox.engine.fast.engine import FastEngine, as_numpy
 from whybox.engine.fast.keys import Behind, LayerKeys, Part, padded
 from whybox.engine.fast.tap import BatchTap, Places
-from whybox.engine.felt import rope_length
+from whybox.engine.felt import Felt, reaches, rope_length
 from whybox.engine.memory import Run
 from whybox.engine.needs import need_of_sweep
 from whybox.engine.plan import Group, groups
@@ -255,11 +255,17 @@ class _Run:
         """What was computed, behind what the base run says of earlier rows."""
         trace, length = self.base.trace, len(self.texts[member])
         older = slice(self._rows(member).start - trace.rows.start, self._fresh(member).start - trace.rows.start)
-        before = (*trace.changed, *(False for _ in self.changes[member].edits))
+        before = (*self._kept(member), *(False for _ in self.changes[member].edits))
         any_changed = tuple(map(any, zip(before, self.tap.changed[member], changed, strict=True)))
         sites = self.tap.kept[member] | dict(late)
         whole = {key: self._site(key, sites.get(key), older, length) for key in wanted(self.see, trace.spec)}
         return self._trace(member, np.concatenate([trace.logits[older], logits]), whole, any_changed)
+
+    def _kept(self, member: int) -> Iterator[bool]:
+        """Whether each edit of the base run changed anything among the values that are not computed again."""
+        trace, felt = self.base.trace, Felt(self.group.layers[member], self.group.start)
+        for edit, changed in zip(trace.edits, trace.changed, strict=True):
+            yield changed and reaches(edit, felt, len(trace.ids), trace.spec)
 
     def _site(self, key: Key, fresh: Array | None, older: slice, length: int) -> Array:
         """What was computed here, behind what the base run says of earlier rows (and of all rows in lower layers)."""

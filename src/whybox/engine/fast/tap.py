@@ -206,9 +206,10 @@ def _acted(action: Action, value: Tensor, before: Tensor, where: Index, visible:
 
 def _fitted(given: Array, before: Tensor) -> Tensor:
     try:
-        return torch.tensor(np.broadcast_to(given, before.shape)).to(before)
+        fitted = np.broadcast_to(given, before.shape)
     except ValueError:
         raise SiteError(f"a value of shape {given.shape} does not fit the selected {tuple(before.shape)}") from None
+    return torch.from_numpy(np.array(fitted, order="C")).to(before)
 
 
 def _lift(scores: Tensor, where: Index, visible: Tensor | None) -> Tensor:

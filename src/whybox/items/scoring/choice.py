@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from whybox.errors import CaseError
@@ -53,7 +53,7 @@ class ChoiceScorer:
 
 
 def _flagged(score: Score) -> Score:
-    return Score(score.outcome, score.candidate, score.span, (*score.flags, "content-only"))
+    return replace(score, flags=(*score.flags, "content-only"))
 
 
 def _is_label(folded: Folded, at: int) -> bool:

@@ -21,12 +21,15 @@ _NEAR = 8
 
 @dataclass(frozen=True)
 class Score:
-    """One scored answer. `span`: character offsets in the original text of what decided; `candidate`: what it was."""
+    """One scored answer. `span`: character offsets in the original text of what decided; `candidate`: what it was;
+    `several`: of a hedged answer, the candidates in the order in which it first asserts them.
+    """
 
     outcome: Outcome
     candidate: str | None = None
     span: tuple[int, int] | None = None
     flags: tuple[Flag, ...] = ()
+    several: tuple[str, ...] = ()
 
     @property
     def right(self) -> bool:
@@ -58,7 +61,9 @@ def decide(folded: Folded, mentions: Sequence[Mention], right: str) -> Score:
     if len({mention.candidate for mention in asserted}) > 1:
         on_line = on_answer_line(folded.text, asserted)
         if len({mention.candidate for mention in on_line}) != 1:
-            return Score("hedged", span=folded.span(asserted[0].start, asserted[-1].end), flags=flags)
+            several = tuple(dict.fromkeys(mention.candidate for mention in asserted))
+            span = folded.span(asserted[0].start, asserted[-1].end)
+            return Score("hedged", span=span, flags=flags, several=several)
         asserted, flags = on_line, (*flags, "answer-line")
     if asserted:
         found = asserted[0]

@@ -14,7 +14,7 @@ from whybox.report.document import DoctorCheck, DoctorDocument, FloorRow, Lang, 
 from whybox.targets.local import LocalTarget
 from whybox.targets.openai import OpenAITarget
 from whybox.targets.target import Failure, Target
-from whybox.targets.until_done import until_done
+from whybox.targets.until_done import until_closed
 
 NOT_REVEALED = "not revealed"
 MOST_FAILURES = 5
@@ -53,16 +53,8 @@ def doctor(
     """Examines a target. EndpointError where no call can succeed: that is no finding, but the end."""
     begun = time.perf_counter()
     announce(Planned(options.design.calls + abilities.DRAWS * len(abilities.SEEDS) * options.topics + 24))
-
-    async def examined() -> tuple[list[DoctorCheck], list[FloorRow], Examiner]:
-        examiner = Examiner(target, options.language, options.seed, tell)
-        try:
-            checks, floor = await _examined(examiner, options)
-        finally:
-            await target.close()
-        return checks, floor, examiner
-
-    checks, floor, examiner = until_done(examined())
+    examiner = Examiner(target, options.language, options.seed, tell)
+    checks, floor = until_closed(_examined(examiner, options), [target])
     identity = target.identity
     return DoctorDocument(
         schema=DoctorDocument.identity(),

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from whybox.report.document.base import Document, Interval, Part
+from whybox.report.document.base import Document, Interval, Lang, Part
 from whybox.report.document.doctor import TargetInfo
 
 StateName = Literal["pass", "fail", "inconclusive", "error", "skipped"]
@@ -170,13 +170,17 @@ class ProbeRow(Part):
 
 
 class GateRow(Part):
-    """A gate on one target. demand: as the suite says it. says: the sentence. because: a code of what decided."""
+    """A gate on one target. demand: as the suite says it. says: the sentence, in the language of the document.
+
+    sentences: the same in every language. because: a code of what decided.
+    """
 
     gate: str
     probe: str
     target: str
     demand: str
     says: str
+    sentences: dict[Lang, str] = Field(default_factory=dict)
     verdict: StateName
     because: str
     detail: str = ""
@@ -203,6 +207,11 @@ class RunDocument(Document):
     verdict: StateName | None
     verdict_reason: str | None = None
     exit_code: int = Field(ge=0, le=5)
+
+    def told_in(self, lang: Lang) -> "RunDocument":
+        """The same document in another language: its sentences, not what was found."""
+        gates = tuple(gate.model_copy(update={"says": gate.sentences.get(lang, gate.says)}) for gate in self.gates)
+        return self.model_copy(update={"lang": lang, "gates": gates})
 
 
 class CallRow(Part):

@@ -283,7 +283,10 @@ class Provenance(Part):
 
 
 class WhyDocument(Document):
-    """`whybox why`: one answer, explained by changing one thing at a time."""
+    """`whybox why`: one answer, explained by changing one thing at a time.
+
+    broken_off: the stage at which Ctrl-C came; empty where the work came to its end.
+    """
 
     NAME: ClassVar[str] = "whybox.why"
 
@@ -309,6 +312,7 @@ class WhyDocument(Document):
     full: Full | None
     full_reason: str | None = None
     tried: tuple[Tried, ...]
+    broken_off: str = ""
     stages: tuple[StageRow, ...]
     texts: tuple[RunText, ...]
     runs: tuple[RunRow, ...]

@@ -21,6 +21,7 @@ from whybox.report import numbers, visible
 from whybox.report.document import Lang
 from whybox.report.reasons import reason
 from whybox.report.words import say
+from whybox.verdict.experiment_words import named, segment_named
 from whybox.version import __version__
 
 MOST_BYTES = 8_000_000
@@ -137,6 +138,8 @@ def _environment(lang: Lang) -> Environment:
         "probability": lambda logprob: numbers.percent(math.exp(logprob)),
         "visible": visible.visible,
         "calm": visible.calm,
+        "segment": lambda info: info.name if info.kind == "part" else segment_named(info.name, lang),
+        "named": lambda what: visible.calm(named(what, lang)),
         "reason": lambda text: visible.calm(reason(text, lang)),
     }
     environment.globals["say"] = lambda key, **values: say(key, lang, **values)

@@ -14,6 +14,7 @@ from whybox.report.html.why_tables import further_tables
 from whybox.report.numbers import exact
 from whybox.report.visible import visible
 from whybox.report.words import say
+from whybox.verdict.experiment_words import named
 
 MOST_SEGMENTS = 12
 MOST_HEADS = 12
@@ -62,6 +63,7 @@ def why_page(document: WhyDocument, lang: Lang) -> str:
         parts_finding=findings.parts_finding(document, lang) if document.parts else "",
         parts_note=findings.parts_note(document, lang),
         blocks=blocks(document, lang),
+        called=lambda name: sentences.called(name, document, lang),
         flipping=sum(1 for tried in document.tried if tried.flips),
         stage_name=lambda name: findings.known("stage", name, lang),
         announced=sum(stage.announced for stage in document.stages),
@@ -210,13 +212,14 @@ def _heads(document: WhyDocument, lang: Lang) -> Table:
 
 
 def _tried(document: WhyDocument, lang: Lang) -> Table:
-    names = ("what", "effect", "low", "high", "flips", "answer", "flags")
+    names = ("what", "effect", "mean_low", "mean_high", "flips", "answer", "flags")
     rows = []
     for tried in document.tried:
         low, high = tried.interval or (None, None)
-        flips = "" if tried.flips is None else str(tried.flips).lower()
+        flips = "" if tried.flips is None else say("tried.yes" if tried.flips else "tried.no", lang)
         numbers = [exact(tried.effect), exact(low), exact(high)]
-        rows.append([tried.what, *numbers, flips, tried.answer or "", "; ".join(tried.flags)])
+        flags = "; ".join(named(flag, lang) for flag in tried.flags)
+        rows.append([named(tried.what, lang), *numbers, flips, tried.answer or "", flags])
     return Table("tried", _columns(lang, *names), rows)
 
 

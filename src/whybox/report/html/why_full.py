@@ -141,7 +141,7 @@ def _sets(full: Full, document: WhyDocument, lang: Lang) -> Block:
     name, title = "sets", say("sets.title", lang)
     if not full.sets:
         return Block(name, title, missing=full.sets_reason or "")
-    found = next((row for row in full.sets if row.parts), full.sets[0])
+    found = max(full.sets, key=lambda row: (row.turns is True, bool(row.parts)))
     rows = [_set(row, document, lang) for row in full.sets]
     columns = _columns(lang, "what", "after_ld", "turns", "answer", "others")
     return Block(name, title, say("sets.note", lang), findings.set_finding(found, document, lang), [], columns, rows)

@@ -22,6 +22,7 @@ from whybox.report.html.page import Table
 from whybox.report.numbers import exact
 from whybox.report.visible import visible
 from whybox.report.words import say
+from whybox.verdict.experiment_words import named
 
 FEW = 6  # rows that are drawn of a table whose section shows its rows anyway
 _FLAGS = ("flags",)
@@ -130,8 +131,10 @@ def _along(row: AlongRow, lang: Lang) -> list[str]:
 
 def _runs(document: WhyDocument, lang: Lang) -> Table:
     columns = _columns(lang, "run", "stage", "kind", "run_text", "what", "read", "value", "answer")
-    return Table("runs", columns, [_run(i, row) for i, row in enumerate(document.runs, 1)], most=2 * FEW)
+    return Table("runs", columns, [_run(i, row, lang) for i, row in enumerate(document.runs, 1)], most=2 * FEW)
 
 
-def _run(number: int, row: RunRow) -> list[str]:
-    return [str(number), row.stage, row.kind, str(row.text), row.what, row.read, exact(row.value), row.answer or ""]
+def _run(number: int, row: RunRow, lang: Lang) -> list[str]:
+    stage, what = findings.known("stage", row.stage, lang), named(row.what, lang)
+    told = [str(number), stage, named(row.kind, lang), str(row.text), what]
+    return [*told, row.read, exact(row.value), row.answer or ""]

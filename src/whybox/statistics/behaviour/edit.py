@@ -102,15 +102,3 @@ def fork_curve(forks: list[Fork]) -> list[Step]:
     """Kaplan–Meier: the share of pairs of texts that have not parted, token by token."""
     times = np.array([fork.first for fork in forks], np.float64)
     return survival(times, np.array([fork.parted for fork in forks], bool))
-
-
-def other_choice(one: Float[np.ndarray, "q v"], other: Float[np.ndarray, "q v"]) -> float | None:
-    """SDT: share of positions where the edited prompt's largest logit is another one, both on the text of the first."""
-    return float((one.argmax(axis=-1) != other.argmax(axis=-1)).mean()) if len(one) else None
-
-
-def late_decision(divergence: Float[np.ndarray, "q"]) -> float | None:
-    """argmax_t KL_t / T, 0 … 1: how late the two runs differ most; None where they do not differ."""
-    if divergence.size == 0 or not divergence.any():
-        return None
-    return float(divergence.argmax() / divergence.size)
