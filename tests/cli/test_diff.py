@@ -69,7 +69,7 @@ def test_two_engines_differ_by_rounding_and_end_with_nothing(model: str, prompts
 
 def test_a_report_in_chinese(model: str, recording: Path) -> None:
     told = run(f"{model}@numpy", str(recording), "--lang", "zh").stdout
-    assert "已确定 1 个原因" in told
+    assert "已确定原因" in told
     assert "位置类故障" in told
 
 

@@ -7,13 +7,25 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForCausalLM, LlamaConfig, PreTrainedModel
+from transformers import (
+    AutoModelForCausalLM,
+    BloomConfig,
+    Gemma2Config,
+    GPT2Config,
+    GPTNeoXConfig,
+    LlamaConfig,
+    MixtralConfig,
+    OPTConfig,
+    PretrainedConfig,
+    PreTrainedModel,
+    Qwen2Config,
+)
 
 from tests.compare.recording import recorded
 from tests.oracle import opened, tiny
 from whybox.compare.naming import Walk, Walker
-from whybox.compare.observation import Observation, observation
-from whybox.compare.pieces import Described
+from whybox.compare.observation import Observation, errors, observation
+from whybox.compare.pieces import Described, alone
 from whybox.compare.suspects import changes_something
 from whybox.sites import sites_of
 from whybox.testing import faults
@@ -182,3 +194,34 @@ def test_every_known_fault_is_named_or_changes_nothing(model: Described, fault: 
     assert len(walk.named) == 1
     named = walk.named[0].fault.engine_for(*model).run(IDS)
     np.testing.assert_allclose(named.logits, run.logits, atol=1e-4)
+
+
+SMALL = {"vocab_size": 31, "hidden_size": 24, "intermediate_size": 20, "num_hidden_layers": 2, "num_attention_heads": 4}
+GROUPED = {**SMALL, "num_key_value_heads": 2}
+CONFIGS: dict[str, PretrainedConfig] = {
+    "gpt2": GPT2Config(vocab_size=31, n_positions=32, n_embd=24, n_layer=2, n_head=4),
+    "bloom": BloomConfig(vocab_size=31, hidden_size=24, n_layer=2, n_head=4),
+    "gpt-neox": GPTNeoXConfig(**{**SMALL, "hidden_size": 32}),
+    "opt": OPTConfig(
+        vocab_size=31, hidden_size=24, ffn_dim=20, num_hidden_layers=2, num_attention_heads=4, word_embed_proj_dim=24
+    ),
+    "gemma2": Gemma2Config(**GROUPED, head_dim=6, sliding_window=5),
+    "qwen2": Qwen2Config(**GROUPED),
+    "mixtral": MixtralConfig(**GROUPED, num_local_experts=3, num_experts_per_tok=2),
+}
+
+
+@pytest.mark.parametrize("family", CONFIGS)
+def test_every_suspect_can_be_imposed_on_every_family(family: str, tmp_path: Path) -> None:
+    """No suspect fails on a family that lacks what it changes, and the sound model is accused of none."""
+    tiny(CONFIGS[family]).save_pretrained(tmp_path)
+    engine = opened(tmp_path).engine
+    described: Described = (engine.spec, engine.weights)
+    ids = tuple(token % engine.spec.vocab for token in IDS[:12])
+    seen = observation(engine.run(ids, [site.name for site in sites_of(engine.spec)]))
+    walker = Walker(described, seen)
+    assert walker.walk().parted is None
+    piece = walker.pieces[1]
+    for fault in [each.fault for each in walker.fixed] + [f.make(f.tried[0]) for f in walker.families]:
+        imposed = errors(alone(piece, described, seen, fault), seen, engine.spec)
+        assert imposed, fault.what

@@ -77,9 +77,10 @@ def _require_one_job(other: str | None, itself: bool, record: Path | None) -> No
 def _require_writable(record: Path | None, shared: Shared) -> None:
     from whybox.cli.telling import Form
     from whybox.errors import UsageError
+    from whybox.report.html.diff import diff_page
     from whybox.report.text_diff import render_diff
 
-    Form(render_diff).check(shared.out)
+    Form(render_diff, diff_page).check(shared.out)
     if record is not None and record.suffix != ".npz":
         raise UsageError(f"cannot write {record.suffix or 'a file without suffix'}", "use --record FILE.npz")
 
@@ -158,9 +159,10 @@ def _against(ours: "Live", theirs: "Side", asked: "Asked", shared: Shared) -> No
     from whybox.cli.telling import Form
     from whybox.jobs.diff import FAILING
     from whybox.jobs.diff import diff as compared
+    from whybox.report.html.diff import diff_page
     from whybox.report.text_diff import render_diff
 
-    form = Form(render_diff)
+    form = Form(render_diff, diff_page)
     document = compared(ours, theirs, asked, shared.seed, shared.language)
     form.deliver(document, shared.language, shared.out, shared.json)
     if document.verdict in FAILING:

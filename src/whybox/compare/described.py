@@ -15,7 +15,9 @@ from whybox.testing.faults.fault import with_arrays
 from whybox.weights import Weights
 
 Array = np.ndarray
+TURNED = ("query_pos", "key_pos")
 NAMES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "rope": ("rope", TURNED),
     "scale": ("score-scale", ("scores",)),
     "cap": ("score-cap", ("scores",)),
     "alibi": ("alibi", ("scores",)),
@@ -37,7 +39,6 @@ ENDS = {
     "logit_scale": ("logit-scale", ("logits",)),
     "logit_cap": ("logit-cap", ("logits",)),
 }
-TURNED = ("query_pos", "key_pos")
 SLIGHT = 0.3
 """‖difference‖ / ‖weights‖ up to which two tensors are one tensor stored twice; beyond, they are others."""
 UNRELATED = 0.5  # median correlation of two files' matrices below which they are not one model
@@ -95,8 +96,8 @@ def _attention(name: str, one: Spec, other: Spec) -> Iterator[Suspect]:
     if not apart:
         return
     mine, theirs = apart[0]
-    known = NAMES | {"rope": (_rope_name(mine, theirs), TURNED)}
-    fault, felt = known.get(name, (name, ("query", "key", "scores")))
+    fault, felt = NAMES.get(name, (name, ("query", "key", "scores")))
+    fault = _rope_name(mine, theirs) if name == "rope" else fault
     what = f"{name} {theirs} for {mine}"
 
     def change(a: Layer, b: Layer) -> Layer:
@@ -164,9 +165,10 @@ def _gap(role: str, a: Array, b: Array) -> TensorGap:
         return TensorGap(role, 0.0, 1.0)
     x, y = a.reshape(-1).astype(np.float64), b.reshape(-1).astype(np.float64)
     gap = float(np.linalg.norm(x - y) / (np.linalg.norm(x) or 1.0))
+    x, y = x[:SAMPLE], y[:SAMPLE]
     if gap == 0 or x.std() == 0 or y.std() == 0:
-        return TensorGap(role, gap, 1.0)
-    return TensorGap(role, gap, float(np.corrcoef(x[:SAMPLE], y[:SAMPLE])[0, 1]))
+        return TensorGap(role, gap, float(gap <= SLIGHT))
+    return TensorGap(role, gap, float(np.corrcoef(x, y)[0, 1]))
 
 
 def unrelated(found: list[TensorGap], count: int) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from whybox.parts.rope import plain_of
-from whybox.spec import Activation, Attention, LinearRope, Llama3Rope, NtkRope, Spec, YarnRope
+from whybox.spec import Activation, Attention, LinearRope, Llama3Rope, NtkRope, PlainRope, Spec, YarnRope
 from whybox.testing import faults
 from whybox.testing.faults import Fault
 from whybox.weights import Weights
@@ -71,11 +71,21 @@ def _windows(spec: Spec) -> Iterator[Fault]:
 def _scalings(spec: Spec) -> Iterator[Fault]:
     """The other kinds of scaling that the factor and context of this description allow."""
     for rope in dict.fromkeys(layer.attention.rope for layer in spec.layers):
+        if isinstance(rope, PlainRope):
+            yield from (_llama3(factor, original) for factor, original in LLAMA3)
         if not isinstance(rope, NtkRope | Llama3Rope | YarnRope):
             continue
         yield _linear(rope.factor)
         if not isinstance(rope, NtkRope):
             yield _dynamic(rope.factor, rope.original)
+
+
+LLAMA3 = ((8.0, 8192), (32.0, 8192))
+"""Factor and original context of Llama 3.1 and 3.2."""
+
+
+def _llama3(factor: float, original: int) -> Fault:
+    return faults.rope_scaled("Llama 3.1", lambda plain: Llama3Rope(plain, factor, 1.0, 4.0, original))
 
 
 def _linear(factor: float) -> Fault:

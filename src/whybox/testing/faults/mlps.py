@@ -17,12 +17,9 @@ def activation(form: Activation) -> Fault:
 
 
 def _exchanged(spec: Spec, weights: Weights) -> Described:
-    moved: dict[str, Array] = {}
-    for role in weights:
-        if role.endswith((".gate", ".up")):
-            stem, _, which = role.rpartition(".")
-            moved[role] = weights[f"{stem}.{'up' if which == 'gate' else 'gate'}"]
-    return spec, with_arrays(weights, moved)
+    stems = [role.removesuffix(".gate") for role in weights if role.endswith(".gate")]
+    gates = {f"{stem}.gate": weights[f"{stem}.up"] for stem in stems}
+    return spec, with_arrays(weights, gates | {f"{stem}.up": weights[f"{stem}.gate"] for stem in stems})
 
 
 def _without(*roles: str) -> Fault:
