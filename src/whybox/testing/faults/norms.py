@@ -56,11 +56,13 @@ def _other_kind(spec: Spec, weights: Weights) -> Described:
     return replace(spec, layers=layers, final_norm=norm(spec.final_norm)), weights
 
 
-def _absent(name: str, what: str, site: str, source: str) -> Fault:
-    def unchanged(value: Array, before: Mapping[str, Array]) -> Array:
-        return before[source][-len(value) :]
+def _absent(name: str, what: str, site: str, *sources: str) -> Fault:
+    """No norm: the site is what the norm would read, the first of the sources that the block has."""
 
-    return Fault(name, what, rewires=(Rewire(site, unchanged, (source,)),))
+    def unchanged(value: Array, before: Mapping[str, Array]) -> Array:
+        return next(before[source] for source in sources if source in before)[-len(value) :]
+
+    return Fault(name, what, rewires=(Rewire(site, unchanged, sources),))
 
 
 def norm_out_in(precision: str) -> Fault:
@@ -76,7 +78,7 @@ def norm_out_in(precision: str) -> Fault:
 FINAL_GAIN_ONE = Fault("final-gain-one", "final norm without its gain", _final_gain_one)
 FINAL_NORM_MISSING = _absent("final-norm-missing", "no norm before the head", "final", "resid_post")
 ATTENTION_NORM_MISSING = _absent("attention-norm-missing", "no norm before attention", "attn_in", "resid_pre")
-MLP_NORM_MISSING = _absent("mlp-norm-missing", "no norm before the MLP", "mlp_in", "resid_mid")
+MLP_NORM_MISSING = _absent("mlp-norm-missing", "no norm before the MLP", "mlp_in", "resid_mid", "resid_pre")
 GAIN_TWICE = gains("gain-plus-one-twice", "one added to every norm's gain once more", 1.0)
 GAIN_NEVER = gains("gain-plus-one-never", "the one of every norm's gain left out", -1.0)
 NORM_KIND = Fault("norm-kind", "RMS norm for layer norm, or the other way round", _other_kind)
