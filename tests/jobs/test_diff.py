@@ -128,6 +128,16 @@ def test_every_way_of_a_small_model_agrees_with_the_plainest(model: Model) -> No
     assert {"cache", "reference engine", "tiled kernel", "bf16"} <= {row.way for row in found.rows}
 
 
+def test_a_way_is_seen_as_it_is_run(model: Model) -> None:
+    """To see scores or patterns would be to run plain attention, and every kernel would be identical to it."""
+    torch = model.variant(engine="torch")
+    for kernel in ("tiled", "sdpa"):
+        seen = Live(kernel, torch.variant(kernel=kernel)).observe(IDS, 4)
+        assert not {"scores", "pattern"} & {site for site, _ in seen.sites}
+    plain = Live("plain", torch.variant(kernel="plain")).observe(IDS, 4)
+    assert {"scores", "pattern"} <= {site for site, _ in plain.sites}
+
+
 def test_without_torch_the_rest_is_said_to_be_not_run(model: Model) -> None:
     found = diff_self(model, ASKED)
     assert [row.way for row in found.rows] == ["cache"]

@@ -19,6 +19,7 @@ from whybox.model import Model
 from whybox.sites import sites_of
 
 Array = np.ndarray
+OF_PLAIN_ATTENTION = ("scores", "pattern", "sink_mass")
 STEPPED = 8
 """Tokens that are fed one by one behind a cache, where a side is to be seen as it writes."""
 RECORDINGS = (".npz", ".safetensors")
@@ -37,8 +38,13 @@ class Live:
         return self.model.engine.precision
 
     def observe(self, ids: Sequence[int], rows: int) -> Observation:
-        """Every site of a run of the ids; `final` and `logits` of the last rows."""
-        engine, see = self.model.engine, [site.name for site in sites_of(self.model.spec)]
+        """Every site that the side's own arithmetic makes; `final` and `logits` of the last rows.
+
+        Scores and patterns exist in plain attention alone: to see them would be to run another kernel, in one piece.
+        """
+        engine, seen = self.model.engine, (site.name for site in sites_of(self.model.spec))
+        hidden = () if engine.kernel.startswith("plain") else OF_PLAIN_ATTENTION
+        see = [name for name in seen if name not in hidden]
         if not self.stepped or len(ids) <= STEPPED:
             return observation(engine.run(tuple(ids), see, tail=rows))
         return _joined(list(self._pieces(ids, see)), rows)
