@@ -6,6 +6,7 @@ import typer
 from typer.core import TyperGroup
 
 from whybox.cli.bots import bots
+from whybox.cli.diff import diff
 from whybox.cli.doctor import doctor
 from whybox.cli.init import init
 from whybox.cli.look import look
@@ -41,6 +42,7 @@ app = typer.Typer(
 app.command(name="next", cls=Verb)(next_)
 app.command(name="look", cls=Verb)(look)
 app.command(name="why", cls=Verb)(why)
+app.command(name="diff", cls=Verb)(diff)
 app.command(name="size", cls=Verb)(size)
 app.command(name="pull", cls=Verb)(pull)
 app.command(name="models", cls=Verb)(models)

@@ -4,6 +4,7 @@ A sentence claims what was measured: "changed", "did not change beyond the floor
 """
 
 from whybox.report.comparison_words import COMPARISONS
+from whybox.report.diff_words import DIFFS
 from whybox.report.document import Lang
 from whybox.report.estimate_words import ESTIMATES
 from whybox.report.parts_words import PART_WORDS
@@ -20,6 +21,7 @@ WORDS: dict[str, tuple[str, str]] = (
     | RUN_PAGE
     | COMPARISONS
     | SIZES
+    | DIFFS
     | {
         # frame of a page
         "page.why": ("why · {case}", "归因 · {case}"),

@@ -1,0 +1,270 @@
+"""Two runs of one model, compared down to the cause: alike? where? why? does it matter?
+
+Ours is a model that can be run; theirs a model too, or what another program recorded. Faults are imposed on our
+description until what is left is rounding; the whole model with all of them must then give what the other side gave.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from whybox.compare.described import gaps, settings, tensors
+from whybox.compare.floor import allowed
+from whybox.compare.harm import Forced, Harm, forced, harm
+from whybox.compare.ladder import Rung, ladder, unlike
+from whybox.compare.naming import Named, Parting, Tried, Walker, imposed
+from whybox.compare.observation import Observation, axes_of, errors
+from whybox.compare.overflow import Overflow, overflow
+from whybox.compare.pieces import MOST_LOGITS, Described, whole
+from whybox.compare.profile import Profile, channels_apart, parts_apart, profile
+from whybox.compare.prompts import Text, default_texts, windows_not_reached
+from whybox.compare.recorded import Recorded, fitting
+from whybox.compare.sides import Live, Side
+from whybox.compare.suspects import Suspect
+from whybox.engine.rounded import SITES_IN, held_as
+from whybox.engine.trace import Key
+from whybox.sites import sites_of
+from whybox.testing.faults import NO_FAULT, Fault
+from whybox.weights import Streamed
+
+Array = np.ndarray
+COARSENESS = ("fp64", "fp32", "fp16", "bf16", "int8", "int4")
+Verdict = Literal["identical", "rounding", "named", "part-named", "not-determined", "unlike"]
+WRITTEN = 16
+"""Tokens that both sides write on behind every text."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """texts: None for the default ones. written: tokens to write on. told: of what is being done."""
+
+    texts: tuple[Text, ...] | None = None
+    written: int = WRITTEN
+    told: Callable[[str], None] = lambda line: None
+
+
+@dataclass(frozen=True)
+class Undone:
+    """All that was named, imposed on ours: the largest error of the logits that is left, and what rounding allows."""
+
+    error: float
+    allowed: float
+
+    @property
+    def at_floor(self) -> bool:
+        return self.error <= self.allowed
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """verdict: identical | rounding | named | part-named | not-determined | unlike. reason: why unlike.
+
+    floor: error of the logits that rounding to the pair's precision makes, measured. heads, channels: those that differ
+    where the runs first part.
+    """
+
+    verdict: Verdict
+    rungs: tuple[Rung, ...]
+    reason: str | None
+    precision: str
+    texts: tuple[Text, ...]
+    floor: float | None = None
+    first: Parting | None = None
+    first_text: str | None = None
+    profile: Profile | None = None
+    heads: tuple[int, ...] | None = None
+    channels: tuple[int, int] | None = None
+    named: tuple[Named, ...] = ()
+    overflow: Overflow | None = None
+    undone: Undone | None = None
+    tried: tuple[Tried, ...] = ()
+    left: tuple[tuple[str, Parting], ...] = ()
+    harm: Harm | None = None
+    missing: tuple[str, ...] = ()
+    unreached: tuple[int, ...] = ()
+
+
+def compare(ours: Live, theirs: Side, asked: Asked) -> Comparison:
+    """The whole of it. UsageError for weights that have nothing to do with each other."""
+    texts = _texts(ours, theirs, asked)
+    rungs = ladder(ours, theirs, texts)
+    reason = unlike(rungs)
+    precision = max((ours.precision, theirs.precision), key=COARSENESS.index)
+    if any(rung.check == "shape" and rung.state == "different" for rung in rungs):
+        return Comparison("unlike", rungs, reason, precision, texts)
+    study = _Study(ours, theirs, precision, asked)
+    for text, seen in study.observed(texts):
+        study.look(text, seen)
+    return study.result(rungs, reason, texts)
+
+
+def _texts(ours: Live, theirs: Side, asked: Asked) -> tuple[Text, ...]:
+    if isinstance(theirs, Recorded):
+        return tuple(Text(f"recorded {i}", each.seen.ids, each.text) for i, each in enumerate(theirs.prompts))
+    return asked.texts or tuple(default_texts(ours.model))
+
+
+@dataclass
+class _Study:
+    """What was found so far, text after text."""
+
+    ours: Live
+    theirs: Side
+    precision: str
+    asked: Asked
+    named: list[Named] = field(default_factory=list)
+    tried: list[Tried] = field(default_factory=list)
+    left: dict[str, tuple[tuple[str, Parting], ...]] = field(default_factory=dict)
+    first: tuple[Parting, str] | None = None
+    forced: list[Forced] = field(default_factory=list)
+    profiles: list[Profile] = field(default_factory=list)
+    overflow: Overflow | None = None
+    heads: tuple[int, ...] | None = None
+    channels: tuple[int, int] | None = None
+    allowed: list[float] = field(default_factory=list)
+    moved: list[float] = field(default_factory=list)
+    exact: bool = True
+    unfit: tuple[str, ...] = ()
+    last: Observation | None = None
+
+    def __post_init__(self) -> None:
+        model = self.ours.model
+        weights = model.weights
+        self.model: Described = (model.spec, weights.held() if isinstance(weights, Streamed) else weights)
+        self.theirs_held = held_as(*self.model, self.theirs.precision)
+        self.own = self._described()
+
+    def _described(self) -> tuple[Suspect, ...]:
+        """What the two descriptions themselves say."""
+        if isinstance(self.theirs, Recorded):
+            return ()
+        other = self.theirs.model
+        found = settings(self.model[0], other.spec)
+        same = self.ours.model.engine.origin.is_of(other.engine.origin)
+        weights = () if same else tensors(gaps(self.model[1], other.weights), other.weights)
+        return (*found, *weights)
+
+    def observed(self, texts: Sequence[Text]) -> Sequence[tuple[Text, Observation]]:
+        if isinstance(self.theirs, Recorded):
+            pairs = [fitting(each.seen, self.model[0]) for each in self.theirs.prompts]
+            self.unfit = tuple(dict.fromkeys(name for _, others in pairs for name in others))
+            return [(text, seen) for text, (seen, _) in zip(texts, pairs, strict=True)]
+        rows = self.rows
+        return [(text, self.theirs.observe(text.ids, rows)) for text in texts]
+
+    @property
+    def rows(self) -> int:
+        return max(1, MOST_LOGITS // self.model[0].vocab)
+
+    def look(self, text: Text, seen: Observation) -> None:
+        """One text: whether, where and why the runs part on it, and what it does to the next token."""
+        self.asked.told(text.name)
+        mine = self.ours.observe(text.ids, self.rows)
+        found = errors(mine, seen, self.model[0])
+        self.exact &= all(not np.nanmax(rows, initial=0.0) for rows in found.values())
+        if mine.logits is not None and seen.logits is not None:
+            self.forced.append(forced(mine.logits, seen.logits, len(text.ids)))
+        self.last = seen
+        self.overflow = self.overflow or overflow(self.model, seen)
+        if self.overflow is None:
+            self._walk(text, seen)
+        self.profiles.append(profile(found, self._limits(seen, found), self.model[0]))
+        if self.first is not None and self.heads is None and self.channels is None:
+            key: Key = (self.first[0].site, self.first[0].layer)
+            self.heads = parts_apart(mine, seen, key, axes_of(key, self.model[0]))
+            self.channels = channels_apart(mine, seen, key)
+
+    def _walk(self, text: Text, seen: Observation) -> None:
+        walker = Walker(self.theirs_held, seen, SITES_IN[self.theirs.precision], self.own)
+        walked = walker.walk(self.named)
+        if self.first is None and walked.parted is not None:
+            self.first = (walked.parted, text.name)
+        self.named += walked.named
+        self.tried += walked.tried
+        if walked.left:
+            self.left[text.name] = walked.left
+
+    def _limits(self, seen: Observation, found: dict[Key, Array]) -> dict[Key, Array]:
+        """What rounding explains of a whole run, on these ids."""
+        exact = whole(self.model, seen, precision="fp64")
+        coarse = whole(held_as(*self.model, self.precision), seen, precision=SITES_IN[self.precision])
+        rounding = errors(exact, coarse, self.model[0])
+        limits = {key: allowed(rows, SITES_IN[self.precision]) for key, rows in rounding.items() if key in found}
+        if exact.logits is not None and coarse.logits is not None:
+            self.allowed.append(float(np.nanmax(rounding["logits", None])))
+            self.moved.append(float(np.abs(exact.logits - coarse.logits).max()))
+        return limits
+
+    def undone(self, fault: Fault) -> Undone | None:
+        """All that was named, imposed on the whole model, against the other side; on the last text."""
+        seen = self.last
+        if seen is None or seen.logits is None:
+            return None
+        sites = SITES_IN[self.theirs.precision]
+        exact = whole(self.theirs_held, seen, fault, "fp64")
+        coarse = whole(self.theirs_held, seen, fault, sites)
+        key: Key = ("logits", None)
+        left = errors(coarse, seen, self.model[0])[key]
+        limits = allowed(errors(exact, coarse, self.model[0])[key], sites)
+        worst = int(np.nanargmax(left / limits))
+        return Undone(float(left[worst]), float(limits[worst]))
+
+    def result(self, rungs: tuple[Rung, ...], reason: str | None, texts: tuple[Text, ...]) -> Comparison:
+        undone = self.undone(imposed(self.named) if self.named else NO_FAULT) if self.named else None
+        worst = max(
+            self.profiles, key=lambda each: float(np.nan_to_num(np.nanmax(each.by_position), posinf=1e30)), default=None
+        )
+        return Comparison(
+            verdict="unlike" if reason else self._verdict(undone),
+            rungs=rungs,
+            reason=reason,
+            precision=self.precision,
+            texts=texts,
+            floor=max(self.allowed, default=None),
+            first=None if self.first is None else self.first[0],
+            first_text=None if self.first is None else self.first[1],
+            profile=worst,
+            heads=self.heads,
+            channels=self.channels,
+            named=tuple(self.named),
+            overflow=self.overflow,
+            undone=undone,
+            tried=tuple(self.tried),
+            left=tuple(each for rows in self.left.values() for each in rows),
+            harm=self._harm(texts),
+            missing=self._missing(),
+            unreached=() if isinstance(self.theirs, Recorded) else tuple(windows_not_reached(self.ours.model)),
+        )
+
+    def _verdict(self, undone: Undone | None) -> Verdict:
+        if self.overflow is not None:
+            return "named" if self.overflow.explained else "not-determined"
+        if self.first is None:
+            return "identical" if self.exact else "rounding"
+        if not self.named:
+            return "not-determined"
+        done = not self.left and (undone is None or undone.at_floor)
+        return "named" if done else "part-named"
+
+    def _harm(self, texts: tuple[Text, ...]) -> Harm | None:
+        if not self.forced:
+            return None
+        return harm(self.forced, max(self.moved, default=0.0), self._written(texts))
+
+    def _written(self, texts: tuple[Text, ...]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Greedy ids of both sides behind every text; recordings write nothing."""
+        if isinstance(self.theirs, Recorded) or not self.asked.written:
+            return []
+        one, other = self.ours.model, self.theirs.model
+        ids = [text.ids for text in texts if one.room(len(text.ids)) > 0]
+        mine = [one.generate(list(each), self.asked.written).ids for each in ids]
+        return list(zip(mine, [other.generate(list(each), self.asked.written).ids for each in ids], strict=True))
+
+    def _missing(self) -> tuple[str, ...]:
+        """Sites that the other side did not record, by name."""
+        if not isinstance(self.theirs, Recorded):
+            return ()
+        recorded = {site for each in self.theirs.prompts for site, _ in each.seen.sites}
+        return (*(site.name for site in sites_of(self.model[0]) if site.name not in recorded), *self.unfit)

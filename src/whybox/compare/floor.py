@@ -1,0 +1,43 @@
+"""How far rounding alone may take two runs apart: measured, at every site and position, on the very inputs compared."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from whybox.compare.observation import Errors, Observation, errors
+from whybox.compare.pieces import Described, Piece, alone
+from whybox.engine.trace import Key
+from whybox.parts.rounding import UNIT
+from whybox.testing.faults import NO_FAULT, Fault
+
+Array = np.ndarray
+HEADROOM = 8.0
+"""Two programs round in another order, and may be unlucky where this one was not."""
+LEAST = 4.0
+"""Units of roundoff that are always allowed: a site that is exact here may be rounded once there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Floor:
+    """limits: for each (site, layer) the error of every position [q] that rounding explains. precision: of the pair."""
+
+    limits: Mapping[Key, Array]
+    precision: str
+
+    def ratios(self, found: Errors) -> dict[Key, Array]:
+        """Errors as multiples of what rounding explains; above 1 it does not."""
+        return {key: rows / self.limits[key] for key, rows in found.items() if key in self.limits}
+
+
+def floor(piece: Piece, model: Described, seen: Observation, fault: Fault = NO_FAULT, precision: str = "fp32") -> Floor:
+    """The piece in float64 against the same in the pair's coarser precision."""
+    exact = alone(piece, model, seen, fault, "fp64")
+    coarse = alone(piece, model, seen, fault, precision)
+    return Floor({key: allowed(rows, precision) for key, rows in errors(exact, coarse, model[0]).items()}, precision)
+
+
+def allowed(rows: Array, precision: str) -> Array:
+    """A position is allowed what it needed, or the median of all: a lucky one is no stricter."""
+    usual = float(np.nanmedian(rows)) if np.isfinite(rows).any() else 0.0
+    return np.asarray(HEADROOM * np.fmax(rows, usual) + LEAST * UNIT[precision])

@@ -1,0 +1,122 @@
+"""What must be alike before numbers are compared: weights, text, ids, positions. In this order; the first that is not
+alike says what kind of comparison it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from whybox.compare.described import gaps, same_shape, unrelated
+from whybox.compare.prompts import Text
+from whybox.compare.recorded import Recorded
+from whybox.compare.sides import Live, Side
+from whybox.errors import UsageError
+from whybox.model import Model
+
+State = Literal["same", "different", "unknown"]
+
+
+@dataclass(frozen=True)
+class Rung:
+    """check: weights | shape | template | ids | positions. detail: what was found, a key of the report's words."""
+
+    check: str
+    state: State
+    detail: str = ""
+
+
+def ladder(ours: Live, theirs: Side, texts: Sequence[Text]) -> tuple[Rung, ...]:
+    """UsageError for weights that have nothing to do with each other."""
+    if isinstance(theirs, Recorded):
+        return _recorded(ours, theirs)
+    shape = same_shape(ours.model.spec, theirs.model.spec)
+    if shape is not None:
+        return (Rung("shape", "different", shape), _ids(ours.model, theirs.model, texts))
+    return (
+        Rung("shape", "same"),
+        _weights(ours.model, theirs.model),
+        _template(ours.model, theirs.model),
+        _ids(ours.model, theirs.model, texts),
+    )
+
+
+def unlike(rungs: Sequence[Rung]) -> str | None:
+    """Why these are not the same experiment, None where they are."""
+    return next(
+        (
+            f"{r.check}: {r.detail}"
+            for r in rungs
+            if r.state == "different" and r.check in ("shape", "ids", "positions")
+        ),
+        None,
+    )
+
+
+def _weights(one: Model, other: Model) -> Rung:
+    if one.engine.origin.is_of(other.engine.origin):
+        return Rung("weights", "same", f"digest {one.file.digest()[:12]}")
+    found = gaps(one.weights, other.weights)
+    if unrelated(found, len(one.weights)):
+        raise UsageError(
+            f"{one.name} and {other.name} hold weights that have nothing to do with each other",
+            "compare two runs of one model; for two models compare their answers: whybox run",
+        )
+    return Rung("weights", "different" if found else "same", f"{len(found)} of {len(one.weights)} tensors")
+
+
+MESSAGES = ({"role": "user", "content": "How long does a refund take?"},)
+
+
+def _template(one: Model, other: Model) -> Rung:
+    texts = [_rendered(model) for model in (one, other)]
+    if None in texts:
+        return Rung("template", "unknown", "no chat template")
+    return Rung("template", "same") if texts[0] == texts[1] else Rung("template", "different", _apart(*map(str, texts)))
+
+
+def _rendered(model: Model) -> str | None:
+    try:
+        return model.prompt(list(MESSAGES)).text
+    except UsageError:
+        return None
+
+
+def _apart(one: str, other: str) -> str:
+    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return f"character {at}: {one[at : at + 24]!r}, {other[at : at + 24]!r}"
+
+
+def _ids(one: Model, other: Model, texts: Sequence[Text]) -> Rung:
+    for text in (text for text in texts if text.text is not None):
+        mine, theirs = text.ids, tuple(other.prompt(text.text or "").ids)
+        if mine != theirs:
+            return Rung("ids", "different", ids_apart(mine, theirs, one.tokenizer.bos or other.tokenizer.bos))
+    return Rung("ids", "same")
+
+
+def ids_apart(mine: Sequence[int], theirs: Sequence[int], bos: int | None) -> str:
+    """Of one text: BOS on one side, or the first id that differs."""
+    mine, theirs = list(mine), list(theirs)
+    if theirs == [bos, *mine]:
+        return "BOS twice on the second side" if mine[:1] == [bos] else "BOS on the second side alone"
+    if mine == [bos, *theirs]:
+        return "BOS twice on the first side" if theirs[:1] == [bos] else "BOS on the first side alone"
+    at = next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), min(len(mine), len(theirs)))
+    return f"token {at}: {mine[at : at + 1]} and {theirs[at : at + 1]}, {len(mine)} and {len(theirs)} tokens"
+
+
+def _recorded(ours: Live, theirs: Recorded) -> tuple[Rung, ...]:
+    model = ours.model
+    rungs = []
+    for prompt in theirs.prompts:
+        if prompt.text is not None:
+            mine = tuple(model.prompt(prompt.text).ids)
+            if mine != prompt.seen.ids:
+                rungs.append(Rung("ids", "different", ids_apart(mine, prompt.seen.ids, model.tokenizer.bos)))
+        if prompt.positions is not None and not np.array_equal(prompt.positions, np.arange(len(prompt.seen.ids))):
+            rungs.append(Rung("positions", "different", f"{prompt.positions[:4].tolist()} … for 0, 1, 2, 3 …"))
+    known = any(prompt.text is not None for prompt in theirs.prompts)
+    ids = [] if rungs else [Rung("ids", "same" if known else "unknown", "" if known else "no text was recorded")]
+    return (Rung("weights", "unknown", "a recording holds no weights"), *rungs, *ids)

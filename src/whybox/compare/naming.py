@@ -1,0 +1,215 @@
+"""From where two runs part to why: a fault is named when imposing it on ours gives what the other side did.
+
+The model is walked in pieces, each run on what the other side had before it. In the first piece that rounding does not
+explain, the faults that are first felt at the first such site are imposed one at a time, then two at a time. Those that
+bring the piece to the floor are kept, and the walk goes on until nothing is left, or nothing helps.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from whybox.compare.floor import Floor, floor
+from whybox.compare.observation import Observation, errors, in_order
+from whybox.compare.pieces import Described, Piece, alone, pieces
+from whybox.compare.suspects import Family, Suspect, catalogue, changes_something, felt_at
+from whybox.engine.trace import Key
+from whybox.testing.faults import NO_FAULT, Fault, together
+
+MOST_ROUNDS = 6
+STEPS, EXACT = 80, 1e-10  # of the logarithm: the error has a sharp end where it vanishes
+SPREAD = 4.0  # a fitted number is sought between a quarter and four times the best of those tried
+
+
+@dataclass(frozen=True)
+class Parting:
+    """The first place that rounding does not explain. error: ‖ours − theirs‖ / ‖ours‖ there; allowed: by rounding."""
+
+    site: str
+    layer: int | None
+    position: int
+    error: float
+    allowed: float
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A fault that was imposed in one piece. left: the error, in multiples of the floor, that remained there."""
+
+    fault: Fault
+    piece: str
+    left: float
+    named: bool
+
+
+@dataclass(frozen=True)
+class Named:
+    """A fault that brings what it explains to the floor. layers: where it holds, None for all that it can touch."""
+
+    fault: Fault
+    layers: tuple[int, ...] | None
+
+
+@dataclass(frozen=True)
+class Walk:
+    """parted: the first place, None where rounding explains all. named: in the order of peeling. left: pieces that
+    nothing explained, with the first place in each.
+    """
+
+    parted: Parting | None
+    named: tuple[Named, ...] = ()
+    tried: tuple[Tried, ...] = ()
+    left: tuple[tuple[str, Parting], ...] = ()
+
+
+@dataclass
+class Walker:
+    """One comparison: our description, what the other side was seen to do, and what was measured so far."""
+
+    model: Described
+    seen: Observation
+    precision: str = "fp32"
+    own: Sequence[Suspect] = ()
+    tried: list[Tried] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.spec = self.model[0]
+        self.pieces = tuple(pieces(self.spec, self.seen))
+        self.place = {key: number for number, key in enumerate(in_order(self.spec))}
+        fixed, self.families = catalogue(self.spec)
+        self.fixed = (*self.own, *(each for each in fixed if changes_something(each.fault, *self.model)))
+        self.floors: dict[tuple[Piece, str], Floor] = {}
+
+    def walk(self, known: Sequence[Named] = ()) -> Walk:
+        """Peels one fault after another, behind those that are known already."""
+        named = list(known)
+        stuck: set[str] = set()
+        parted = self.partings(named)
+        first = next(iter(parted.values()), None)
+        for _ in range(MOST_ROUNDS):
+            open_ones = [(piece, at) for piece, at in parted.items() if at.site not in stuck]
+            if not open_ones:
+                break
+            piece, at = open_ones[0]
+            fault = self.explain(piece, at, named)
+            if fault is None:
+                stuck.add(at.site)
+                continue
+            named.append(self.limited(fault, parted, named))
+            parted = self.partings(named)
+        left = tuple((str(piece), at) for piece, at in parted.items())
+        return Walk(first, tuple(named[len(known) :]), tuple(self.tried), left)
+
+    def partings(self, named: Iterable[Named]) -> dict[Piece, Parting]:
+        """The first place beyond the floor of every piece that has one."""
+        found = ((piece, self.parting(piece, named)) for piece in self.pieces)
+        return {piece: at for piece, at in found if at is not None}
+
+    def parting(self, piece: Piece, named: Iterable[Named]) -> Parting | None:
+        """The first place of a piece beyond its floor, with what was named imposed."""
+        fault = imposed(named)
+        measured = errors(alone(piece, self.model, self.seen, fault), self.seen, self.spec)
+        limits = self.floor_of(piece, fault)
+        for key, ratios in sorted(limits.ratios(measured).items(), key=lambda item: self.place[item[0]]):
+            beyond = np.flatnonzero(ratios > 1)
+            if beyond.size:
+                row = int(beyond[0])
+                return Parting(*key, row, float(measured[key][row]), float(limits.limits[key][row]))
+        return None
+
+    def floor_of(self, piece: Piece, fault: Fault) -> Floor:
+        key = (piece, fault.what)
+        if key not in self.floors:
+            self.floors[key] = floor(piece, self.model, self.seen, fault, self.precision)
+        return self.floors[key]
+
+    def explain(self, piece: Piece, at: Parting, named: Sequence[Named]) -> Fault | None:
+        """One fault, or else two at once, that bring the piece to the floor, or past the place where it parted."""
+        base = imposed(named)
+        single = [suspect.fault for suspect in felt_at(self.fixed, self.sites_at(piece, at))]
+        families = [family for family in self.families if set(family.felt) & set(self.sites_at(piece, at))]
+        return (
+            self.best(piece, at, base, single)
+            or self.fitted(piece, at, base, families)
+            or self.best(piece, at, base, [together(pair) for pair in combinations(single, 2)])
+            or next((found for each in single if (found := self.beside(piece, at, base, each, families))), None)
+        )
+
+    def beside(self, piece: Piece, at: Parting, base: Fault, fault: Fault, families: Sequence[Family]) -> Fault | None:
+        """A fault with one of the numbers that are tried, both felt at the same site."""
+        grid = [together((fault, family.make(value))) for family in families for value in family.tried]
+        return self.best(piece, at, base, grid)
+
+    def best(self, piece: Piece, at: Parting, base: Fault, candidates: Sequence[Fault]) -> Fault | None:
+        """The candidate that clears the whole piece, else the one that clears most of it behind the place."""
+        measured = [(self.cleared(piece, at, base, fault), fault) for fault in candidates]
+        past = [(reach, left, fault) for (reach, left), fault in measured if reach > self.place[at.site, at.layer]]
+        winner = max(past, key=lambda each: (each[0], -each[1]), default=None)
+        for (_, left), fault in measured:
+            self.tried.append(Tried(fault, str(piece), left, winner is not None and fault is winner[2]))
+        return None if winner is None else winner[2]
+
+    def cleared(self, piece: Piece, at: Parting, base: Fault, fault: Fault) -> tuple[float, float]:
+        """(place of the first site beyond the floor, ∞ if none; the largest multiple of the floor where it parted)."""
+        both = together((base, fault))
+        measured = errors(alone(piece, self.model, self.seen, both), self.seen, self.spec)
+        ratios = self.floor_of(piece, both).ratios(measured)
+        worst = {key: float(np.nanmax(rows)) for key, rows in ratios.items()}
+        beyond = [self.place[key] for key, ratio in worst.items() if not ratio <= 1]
+        here = worst.get((at.site, at.layer))
+        if here is None:
+            return -1.0, np.inf
+        return (float(min(beyond)) if beyond else np.inf), here
+
+    def fitted(self, piece: Piece, at: Parting, base: Fault, families: Sequence[Family]) -> Fault | None:
+        """The best of the numbers that are tried, or a number near it."""
+        for family in families:
+            grid = [family.make(value) for value in family.tried]
+            chosen = self.best(piece, at, base, grid) or self.best(piece, at, base, self._near(piece, at, base, family))
+            if chosen is not None:
+                return chosen
+        return None
+
+    def _near(self, piece: Piece, at: Parting, base: Fault, family: Family) -> list[Fault]:
+        key = (at.site, at.layer)
+
+        def error(log: float) -> float:
+            both = together((base, family.make(float(np.exp(log)))))
+            rows = errors(alone(piece, self.model, self.seen, both), self.seen, self.spec).get(key)
+            return np.inf if rows is None else float(np.nanmean(rows))
+
+        start = min(family.tried, key=lambda value: error(float(np.log(value))))
+        middle, wide = float(np.log(start)), float(np.log(SPREAD))
+        bounds = (middle - wide, middle + wide)
+        found = minimize_scalar(error, bounds=bounds, method="bounded", options={"maxiter": STEPS, "xatol": EXACT})
+        return [family.make(float(np.exp(found.x)))]
+
+    def sites_at(self, piece: Piece, at: Parting) -> list[str]:
+        """Sites at which the fault may be first felt: behind the last one that was recorded, up to where it shows."""
+        here = self.place[at.site, at.layer]
+        recorded = [self.place[key] for key in self.seen.sites if key in self.place and self.place[key] < here]
+        inside = [place for key, place in self.place.items() if self.in_piece(piece, key)]
+        after = max([place for place in recorded if place >= min(inside)], default=min(inside) - 1)
+        return [key[0] for key, place in self.place.items() if after < place <= here]
+
+    def in_piece(self, piece: Piece, key: Key) -> bool:
+        site, layer = key
+        if layer is not None:
+            return layer in piece.layers
+        return piece.from_ids if site == "embed" else piece.head
+
+    def limited(self, fault: Fault, parted: Collection[Piece], named: Sequence[Named]) -> Named:
+        """Everywhere, unless that would break pieces that were at the floor: then where it was needed."""
+        quiet = [piece for piece in self.pieces if piece not in parted and piece.layers]
+        broken = any(self.parting(piece, [*named, Named(fault, None)]) is not None for piece in quiet)
+        needed = tuple(layer for piece in parted for layer in piece.layers)
+        return Named(fault, needed if broken else None)
+
+
+def imposed(named: Iterable[Named]) -> Fault:
+    """What was named so far, each where it holds."""
+    chosen = tuple(each.fault if each.layers is None else each.fault.within(each.layers) for each in named)
+    return together(chosen) if chosen else NO_FAULT

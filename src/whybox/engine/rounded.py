@@ -1,0 +1,61 @@
+"""The reference engine in a narrower format: weights held and every site rounded as it has them, sums in float32.
+
+What a machine that computes in bfloat16 or float16, or holds its weights in 8 or 4 bits, does to a model, seen on any
+machine: where rounding shows, and where a range overflows (fp16 ends at 65,504).
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from whybox.engine.rewired import Rewire, RewiredEngine
+from whybox.parts.codes import GROUP, eight_bits, four_bits
+from whybox.parts.rounding import rounded
+from whybox.spec import Spec
+from whybox.weights import Weights
+
+Array = np.ndarray
+SITES_IN = {"fp64": "fp64", "fp32": "fp32", "bf16": "bf16", "fp16": "fp16", "int8": "bf16", "int4": "bf16"}
+"""Precisions, and the format of their sites."""
+CODED = ("int8", "int4")
+TILE = 16  # outputs that a 4-bit kernel takes at a time; other matrices are held in 8 bits
+_TABLES = ("embed", "positions", "sinks")
+
+
+class RoundedEngine(RewiredEngine):
+    """Every site rounded to a format. Other arithmetic comes first, rounding after it."""
+
+    def __init__(self, spec: Spec, weights: Weights, sites: str, rewires: tuple[Rewire, ...] = ()) -> None:
+        everywhere = Rewire(None, lambda value, _: rounded(value, sites))
+        super().__init__(spec, weights, (*rewires, everywhere))
+        self.precision = sites
+        self.kernel = f"plain attention, emulated: every site rounded to {sites}, sums in float32"
+
+
+def in_format(spec: Spec, weights: Weights, sites: str, rewires: tuple[Rewire, ...] = ()) -> RewiredEngine:
+    """An engine with other arithmetic at some sites, which are rounded; fp32 and fp64 are what the weights are."""
+    return (
+        RoundedEngine(spec, weights, sites, rewires)
+        if sites in ("bf16", "fp16")
+        else RewiredEngine(spec, weights, rewires)
+    )
+
+
+def held_as(spec: Spec, weights: Weights, precision: str) -> tuple[Spec, Weights]:
+    """A model as a precision holds it, its numbers in float32. A tied head in codes is a matrix beside the table."""
+    if SITES_IN[precision] in ("fp64", "fp32"):
+        return spec, weights
+    arrays = {role: _held(role, weights[role], precision) for role in weights}
+    if precision in CODED:
+        arrays["head"] = eight_bits(weights["embed" if spec.tied else "head"])
+        spec = replace(spec, tied=False)
+    return spec, Weights(arrays, weights.ledger, weights.origin)
+
+
+def _held(role: str, array: Array, precision: str) -> Array:
+    own = role.rpartition(".")[2]
+    if precision not in CODED or array.ndim < 2 or own in _TABLES or own.endswith("bias"):
+        return np.asarray(rounded(array, SITES_IN[precision]))
+    rows = array.reshape(len(array) if own == "out" else -1, array[0].size if own == "out" else array.shape[-1])
+    four = precision == "int4" and len(rows) % TILE == 0 and rows.shape[1] % GROUP == 0
+    return (four_bits(rows) if four else eight_bits(rows)).reshape(array.shape)

@@ -1,0 +1,155 @@
+"""`diff`: two sides → what was found as a document."""
+
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from whybox.compare.comparison import Asked, Comparison, compare
+from whybox.compare.harm import Harm
+from whybox.compare.naming import Tried
+from whybox.compare.profile import Profile
+from whybox.compare.sides import Live, Side
+from whybox.jobs.provenance import model_info
+from whybox.report.document import Lang
+from whybox.report.document.diff import (
+    DiffDocument,
+    HarmRow,
+    LeftRow,
+    NamedRow,
+    OverflowRow,
+    PartingRow,
+    ProfileRow,
+    RungRow,
+    SideRow,
+    SuspectRow,
+    UndoneRow,
+)
+from whybox.statistics.intervals import wilson
+
+FAILING = ("named", "part-named", "not-determined", "unlike")
+
+
+def diff(ours: Live, theirs: Side, asked: Asked, seed: int = 0, lang: Lang = "en") -> DiffDocument:
+    """The comparison, told. UsageError for weights that have nothing to do with each other."""
+    begun = time.perf_counter()
+    found = compare(ours, theirs, asked)
+    return DiffDocument(
+        schema=DiffDocument.identity(),
+        lang=lang,
+        model=model_info(ours.model),
+        seed=seed,
+        sides=(_side(ours), _side(theirs)),
+        verdict=found.verdict,
+        same_experiment=found.reason is None,
+        reason=found.reason,
+        ladder=tuple(RungRow(check=r.check, state=r.state, detail=r.detail) for r in found.rungs),
+        texts=tuple(text.name for text in found.texts),
+        floor=_finite(found.floor),
+        floor_reason=None if _finite(found.floor) is not None else "no logits on both sides",
+        first=_first(found),
+        profile=None if found.profile is None else _profile(found.profile),
+        suspects=_suspects(found.tried),
+        named=_named(found),
+        overflow=_overflow(found),
+        undone=_undone(found),
+        left=tuple(
+            LeftRow(piece=piece, site=at.site, layer=at.layer, position=at.position) for piece, at in found.left
+        ),
+        harm=None if found.harm is None else _harm(found.harm),
+        harm_reason=None if found.harm is not None else "no logits on both sides",
+        missing_sites=found.missing,
+        windows_not_reached=found.unreached,
+        took_s=time.perf_counter() - begun,
+    )
+
+
+def _side(side: Side) -> SideRow:
+    if isinstance(side, Live):
+        engine = side.model.engine
+        return SideRow(name=side.name, precision=side.precision, engine=engine.name, kernel=engine.kernel)
+    return SideRow(name=side.name, precision=side.precision)
+
+
+def _first(found: Comparison) -> PartingRow | None:
+    at = found.first
+    if at is None:
+        return None
+    return PartingRow(
+        site=at.site,
+        layer=at.layer,
+        position=at.position,
+        error=_finite(at.error),
+        allowed=_finite(at.allowed),
+        text=found.first_text or "",
+        heads=found.heads,
+        channels=found.channels,
+    )
+
+
+def _profile(found: Profile) -> ProfileRow:
+    rows = tuple(_finite(float(value)) for value in found.by_position)
+    return ProfileRow(shape=found.shape, first=found.first, site=found.site, by_position=rows, by_layer=found.by_layer)
+
+
+def _suspects(tried: Sequence[Tried]) -> tuple[SuspectRow, ...]:
+    """Each once, the nearest to the floor first."""
+    best: dict[str, Tried] = {}
+    for each in tried:
+        known = best.get(each.fault.what)
+        if known is None or (each.named, -each.left) > (known.named, -known.left):
+            best[each.fault.what] = each
+    ordered = sorted(best.values(), key=lambda each: (not each.named, each.left))
+    return tuple(
+        SuspectRow(
+            name=each.fault.name,
+            what=each.fault.what,
+            piece=each.piece,
+            undone_error=_finite(each.left),
+            named=each.named,
+        )
+        for each in ordered
+    )
+
+
+def _named(found: Comparison) -> tuple[NamedRow, ...]:
+    over = found.overflow
+    if over is not None and over.explained:
+        where = over.site if over.layer is None else f"{over.site} of layer {over.layer}"
+        what = f"{where} reaches {over.value:,.0f} at token {over.position}, beyond 65,504"
+        return (NamedRow(name="fp16-overflow", what=what),)
+    return tuple(NamedRow(name=n.fault.name, what=n.fault.what, layers=n.layers) for n in found.named)
+
+
+def _overflow(found: Comparison) -> OverflowRow | None:
+    over = found.overflow
+    if over is None:
+        return None
+    return OverflowRow(site=over.site, layer=over.layer, position=over.position, value=_finite(over.value))
+
+
+def _undone(found: Comparison) -> UndoneRow | None:
+    done = found.undone
+    if done is None:
+        return None
+    return UndoneRow(error=_finite(done.error), allowed=_finite(done.allowed), at_floor=done.at_floor)
+
+
+def _harm(found: Harm) -> HarmRow:
+    return HarmRow(
+        positions=found.positions,
+        kl_mean=_finite(found.kl_mean),
+        kl_p999=_finite(found.kl_p999),
+        same_top=found.same_top.share or 0.0,
+        same_top_interval=wilson(found.same_top),
+        ties=found.ties,
+        moved=_finite(found.moved),
+        first_divergent_token=found.first_divergent,
+        flips=None if found.flips is None else found.flips.hits,
+        prompts=None if found.flips is None else found.flips.n,
+        flips_interval=found.flipped,
+    )
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and np.isfinite(value) else None
