@@ -105,7 +105,7 @@ def look_at(model: Model, prompt: Prompt, tell: Callable[[int, int], None] = _no
         attention=tuple(layer.records.whole() for layer in walk.layers),
         decision=tuple(_row(model, trace, index, layer) for index, layer in enumerate(walk.layers)),
         silence=tuple(layer.silence for layer in walk.layers),
-        entries={layer: np.concatenate(rows) for layer, rows in walk.entries.items()},
+        entries={layer: np.concatenate(walk.entries.pop(layer)) for layer in sorted(walk.entries)},
         logits=trace.logits[-1],
         kernel=walk.kernel,
     )
@@ -114,7 +114,7 @@ def look_at(model: Model, prompt: Prompt, tell: Callable[[int, int], None] = _no
 def pieces(spec: Spec, tokens: int) -> Iterator[range]:
     """Positions in consecutive parts; the last token alone."""
     hidden = sum(units(layer.mlp) for layer in spec.layers)
-    size = max(SMALLEST_PIECE, PIECE_NUMBERS // hidden)
+    size = max(PIECE_NUMBERS // hidden // SMALLEST_PIECE, 1) * SMALLEST_PIECE  # tiles are full but for the last
     for start in range(0, tokens - 1, size):
         yield range(start, min(start + size, tokens - 1))
     yield range(tokens - 1, tokens)
@@ -171,7 +171,7 @@ class _Walk:
     """What the pieces say of all layers. entries: layer → the rows that entered it, piece after piece."""
 
     layers: Sequence[_Layer]
-    entries: Mapping[int, list[np.ndarray]]
+    entries: dict[int, list[np.ndarray]]
     kernel: str = ""
 
     @classmethod
