@@ -288,7 +288,7 @@ WORDS: dict[str, tuple[str, str]] = (
         ),
         # appendix
         "tried.title": ("Everything that was run", "全部实验"),
-        "tried.summary": ("{n} experiments, {k} of them flip the answer", "{n} 个实验，其中 {k} 个使答案翻转"),
+        "tried.summary": ("The answer flips in {k} of {n} experiments", "{n} 个实验，其中 {k} 个使答案翻转"),
         "tried.what": ("Changed", "改动"),
         "tried.effect": ("Effect on {metric}, {unit}", "对 {metric} 的效应，{unit}"),
         "verdict.other_path": (

@@ -15,7 +15,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "alone.right": ("With the evidence alone the answer is right{ld}", "只留证据时答案正确{ld}"),
     "alone.wrong": ("With the evidence alone the answer is not right either{ld}", "只留证据时答案也不正确{ld}"),
     "orders.none": ("no other order of the parts gives the right answer", "换任何顺序都得不到正确答案"),
-    "orders.right": ("in the order {order} the answer is right", "顺序为 {order} 时答案正确"),
+    "orders.right": ("in the order “{order}” the answer is right", "顺序为“{order}”时答案正确"),
     "flip": ("“{what}” turns the answer right{ld}", "“{what}”使答案变为正确{ld}"),
     "no-flip": ("“{what}” does not turn the answer right{ld}", "“{what}”不能使答案变为正确{ld}"),
     "fork": ("it acts before the decision", "它在决定位置之前就起作用"),
