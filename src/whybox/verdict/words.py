@@ -43,7 +43,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "证据之外没有别的材料：“只留证据”就是这个提示本身，不算另一项观察",
     ),
     "orders.several": (
-        "no other order of the parts gives the right answer and no other",
+        "no other order of the parts gives the right answer alone",
         "换任何顺序都得不到只含正确答案的回答",
     ),
     "closed.same": ("without any context the model gives the same wrong answer", "没有任何上下文时模型给出同样的错误答案"),
