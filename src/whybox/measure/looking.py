@@ -90,7 +90,7 @@ def look_at(model: Model, prompt: Prompt, tell: Callable[[int, int], None] = _no
             "give at least two tokens",
         )
     wish, walk = _wish(prompt), _Walk.of(model.spec, len(prompt))
-    require_room(need_of_walk(model.spec, len(prompt), tuple(walk.entries)), machine.available(), "this look")
+    require_room(need_of_walk(model.spec, len(prompt), walk.kept), machine.available(), "this look")
     cache = model.engine.fresh_cache(len(prompt))
     for piece in pieces(model.spec, len(prompt)):
         last = piece.stop == len(prompt)
@@ -105,7 +105,7 @@ def look_at(model: Model, prompt: Prompt, tell: Callable[[int, int], None] = _no
         attention=tuple(layer.records.whole() for layer in walk.layers),
         decision=tuple(_row(model, trace, index, layer) for index, layer in enumerate(walk.layers)),
         silence=tuple(layer.silence for layer in walk.layers),
-        entries={layer: np.concatenate(walk.entries.pop(layer)) for layer in sorted(walk.entries)},
+        entries=walk.entries,
         logits=trace.logits[-1],
         kernel=walk.kernel,
     )
@@ -168,24 +168,32 @@ class _Layer:
 
 @dataclass
 class _Walk:
-    """What the pieces say of all layers. entries: layer → the rows that entered it, piece after piece."""
+    """What the pieces say of all layers. entries: layer → the rows that entered it, whole from the beginning.
+
+    Rows that were kept piece by piece would leave holes that memory is not given back from.
+    """
 
     layers: Sequence[_Layer]
-    entries: dict[int, list[np.ndarray]]
+    tokens: int
+    kept: tuple[int, ...]
+    entries: dict[int, np.ndarray] = field(default_factory=dict)
     kernel: str = ""
 
     @classmethod
     def of(cls, spec: Spec, tokens: int) -> "_Walk":
         count = len(spec.layers)
-        return cls([_Layer(Joining(tokens)) for _ in spec.layers], {i: [] for i in range(0, count, math.isqrt(count))})
+        return cls([_Layer(Joining(tokens)) for _ in spec.layers], tokens, tuple(range(0, count, math.isqrt(count))))
 
     @property
     def sites(self) -> list[Wish]:
-        return ["value", "mlp_hidden", ("resid_pre", tuple(self.entries))]
+        return ["value", "mlp_hidden", ("resid_pre", self.kept)]
 
     def add(self, trace: Trace) -> None:
-        for layer, rows in self.entries.items():
-            rows.append(trace["resid_pre", layer])
+        for entered in self.kept:
+            rows = trace["resid_pre", entered]
+            if entered not in self.entries:
+                self.entries[entered] = np.empty((self.tokens, rows.shape[1]), rows.dtype)
+            self.entries[entered][trace.start : trace.end] = rows
         self.kernel = self.kernel or trace.kernel
         for index, (layer, record) in enumerate(zip(self.layers, trace.attention, strict=True)):
             layer.add(record, trace["value", index], trace["mlp_hidden", index])
