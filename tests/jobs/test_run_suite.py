@@ -123,20 +123,17 @@ def test_answers_cut_before_they_say_anything_are_errors_and_are_told(tmp_path: 
     assert document.calls.failed == 0 or document.calls.failed == document.calls.finished
 
 
-@pytest.mark.parametrize("bot", ["bot:honest", "bot:errors(r=1.0)", "bot:drops_logprobs(kind='null')"])
+@pytest.mark.parametrize("bot", ["bot:honest", "bot:null_content"])
 def test_what_a_target_could_do_is_kept_and_told(tmp_path: Path, bot: str) -> None:
-    """The floor and the probes together; of a bot that drops log-probabilities the reason is told."""
+    """Counted over the floor and the probes together."""
     path = written(tmp_path, bot, 3)
     path.write_text(path.read_text().replace("{items: 3}", "{items: 3, labels: [move]}", 1))
     document = run_suite(prepare(path, PLAIN, opened), PLAIN, tmp_path / "out")
     (target,) = document.targets
     seen = {row.ability: (row.shown, row.asked) for row in target.observed}
     asked = 3 * 8 + 27
-    if bot == "bot:errors(r=1.0)":
-        assert seen == {"chat": (0, asked)}
-    else:
-        shown = 0 if "drops" in bot else asked
-        assert seen == {"chat": (asked, asked), "logprobs": (shown, asked), "usage": (asked, asked)}
+    whole = {"chat": (asked, asked), "logprobs": (asked, asked), "usage": (asked, asked)}
+    assert seen == (whole if bot == "bot:honest" else {"chat": (0, asked)})
     told = {row.ability: row.why for row in target.observed}
     assert all(bool(told[ability]) == (shown < asked) for ability, (shown, asked) in seen.items())
     with Store(tmp_path / "out" / "run.sqlite") as store:
