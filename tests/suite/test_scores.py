@@ -36,7 +36,6 @@ def scored(outcome: AnyOutcome, item: str = ITEM.id, arm: str = "plain", asked: 
         (Failure("timeout", "no answer within 1 s"), ("error", None, RIGHT)),
         (AnswerScore(-3.0, ()), (None, None, "")),
     ],
-    ids=lambda value: getattr(value, "text", ""),
 )
 def test_every_outcome_has_its_score(outcome: AnyOutcome, expected: tuple[str | None, str | None, str]) -> None:
     found = scored(outcome)

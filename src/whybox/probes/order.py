@@ -11,7 +11,7 @@ from typing import Annotated, ClassVar
 from pydantic import Field
 
 from whybox.errors import UsageError
-from whybox.items.generate import Item, generate
+from whybox.items.generate import Item, ItemKind, generate
 from whybox.items.schema import Name
 from whybox.probes import order_units
 from whybox.probes.design import Call, Design, Finding, Ground, Measure, Plan, Record
@@ -76,7 +76,7 @@ class OrderProbe(Design):
         if self.labels and (self.data is not None or self.numbering):
             raise UsageError("order: `labels` are of generated options", "leave out `data` and `numbering`")
         if self.data is None:
-            kind = "choice" if self.labels else "fact"
+            kind: ItemKind = "choice" if self.labels else "fact"
             return generate(kind, self.language, self.items, ground.seed, ground.count, size=self.units)
         items = ground.data[self.data][: self.items]
         if self.parts is None:
