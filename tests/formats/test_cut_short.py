@@ -1,4 +1,4 @@
-"""A weight file that loses bytes while it is open: refused by name where it is read, and nothing that is held needs it."""
+"""A weight file that loses bytes while it is open is refused where it is read, and nothing that is held needs it."""
 
 import os
 import subprocess
@@ -31,7 +31,9 @@ def test_what_is_gone_is_not_read(form: str, replaced: bool, tmp_path: Path) -> 
         path.write_bytes(kept)
     else:
         os.truncate(path, len(kept))
-    expected = rf"to read tensor '{last.name}': expected at least {last.end:,} bytes, found {last.end - 1:,}: it was cut"
+    expected = (
+        rf"to read tensor '{last.name}': expected at least {last.end:,} bytes, found {last.end - 1:,}: it was cut"
+    )
     with pytest.raises(FormatError, match=expected) as caught:
         file.read(last.name)
     assert caught.value.path == path

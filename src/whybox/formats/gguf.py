@@ -21,7 +21,15 @@ from whybox.errors import FormatError, UnsupportedError
 from whybox.formats.blocks import GGUF_TYPES, REFUSED_CODES, Rows, TensorType, decode_rows
 from whybox.formats.cursor import Cursor
 from whybox.formats.folder import GGUF_MAGIC, HEAD_BYTES, describe, inside, mapped, released, sha256_of
-from whybox.formats.tensors import TensorInfo, TypeShare, find, require_disjoint, require_inside, require_present, type_shares
+from whybox.formats.tensors import (
+    TensorInfo,
+    TypeShare,
+    find,
+    require_disjoint,
+    require_inside,
+    require_present,
+    type_shares,
+)
 
 MOST_PAIRS = 1 << 16
 MOST_TENSORS = 1 << 17

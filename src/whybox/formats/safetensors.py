@@ -22,7 +22,15 @@ from whybox.errors import FormatError, ModelNotFound, UnsupportedError
 from whybox.formats.blocks import SAFETENSORS_TYPES, Rows, TensorType, decode_rows, stored
 from whybox.formats.folder import HEAD_BYTES, describe, inside, is_folder, mapped, released, sha256_of
 from whybox.formats.json_text import MOST_JSON_BYTES, parse_object, read_object
-from whybox.formats.tensors import TensorInfo, TypeShare, find, require_disjoint, require_inside, require_present, type_shares
+from whybox.formats.tensors import (
+    TensorInfo,
+    TypeShare,
+    find,
+    require_disjoint,
+    require_inside,
+    require_present,
+    type_shares,
+)
 
 CONFIG = "config.json"
 SINGLE = "model.safetensors"

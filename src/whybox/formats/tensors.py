@@ -107,7 +107,7 @@ def require_inside(tensors: Sequence[TensorInfo], path: Path, size: int) -> None
 
 
 def require_present(tensor: TensorInfo, data: mmap.mmap) -> None:
-    """The file reaches as far as the tensor does, now: what is gone since it was opened would end the process (SIGBUS)."""
+    """The file still reaches as far as the tensor does: reading what is gone would end the process (SIGBUS)."""
     present = data.size()
     if present < tensor.end:
         raise FormatError(
