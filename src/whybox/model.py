@@ -12,6 +12,7 @@ from whybox.engine import choice, machine, reuse
 from whybox.engine.choice import NUMPY, Way
 from whybox.engine.counterfactual import Swept, fresh_run, sweep
 from whybox.engine.edit import Edit, check, edits_of, require_places
+from whybox.engine.forgotten import outside_window, require_held
 from whybox.engine.gradient import Gradient
 from whybox.engine.likeness import require_like
 from whybox.engine.one_head import pattern_of
@@ -234,11 +235,14 @@ class Model:
             trace = self.engine.run(fed, (), edits, cache, tail=1)
 
     def _writable(self, prompt: Prompt, count: int, edits: tuple[Edit, ...]) -> int:
-        """How many tokens will be written at most. SiteError for edits at positions that are never read."""
+        """How many tokens will be written at most. SiteError for edits at positions never read, or at keys let go."""
         length = len(prompt.ids)
         self.require_fits(length)
         count = min(whole("count", count, 0), self.room(length))
-        require_places(edits, length + max(count - 1, 0))
+        end = length + max(count - 1, 0)
+        require_places(edits, end)
+        if self.cached:
+            require_held(outside_window(edits, range(length, end), self.spec))
         return count
 
     def room(self, length: int) -> int:
