@@ -21,7 +21,7 @@ from whybox.engine.reuse import Asked
 from whybox.engine.sampling import GREEDY, Decoding, choose, decodings
 from whybox.engine.scoring import Scored, scored, weighed
 from whybox.engine.trace import Answer, Change, Draft, Engine, Trace, Wish, changes_of
-from whybox.engine.wishes import attention_wish, several, whole
+from whybox.engine.wishes import attention_wish, several, truth, whole
 from whybox.engine.writing import Writing, any_of
 from whybox.errors import PromptError, UsageError
 from whybox.formats import GgufFile, WeightFile, open_weights
@@ -119,7 +119,7 @@ class Model:
         precision, engine: as in `open_model`. cache: whether writing keeps keys and values. chunk: most tokens at once.
         batch: rows of the batch that a prompt is one of. kernel: auto | plain | tiled | sdpa. Raises UsageError.
         """
-        own = self.way
+        own, cached = self.way, self.cached if cache is None else truth("cache", cache)
         way = replace(
             own,
             engine=engine or own.engine,
@@ -129,7 +129,7 @@ class Model:
             batch=own.batch if batch is None else batch,
         )
         built = self.engine if way == self.way else choice.build(self.spec, self.weights, way).engine
-        return replace(self, engine=built, way=way, cached=self.cached if cache is None else cache)
+        return replace(self, engine=built, way=way, cached=cached)
 
     def on_reference(self) -> "Model":
         """The same weights on the NumPy engine in float32, one prompt in one piece, whatever this one is."""
