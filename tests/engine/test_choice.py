@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.measure.looked_at import model_of
+from whybox.engine.wishes import truth
 from whybox.errors import UsageError
 
 HIDDEN = """
@@ -15,6 +16,7 @@ import sys
 from importlib.machinery import PathFinder
 
 class Hiding:
+    find_distributions = PathFinder.find_distributions
     @staticmethod
     def find_spec(name, path=None, target=None):
         if name.split(".")[0] != "torch":
@@ -40,12 +42,13 @@ def test_without_torch_auto_is_numpy(how: str) -> None:
     ended = subprocess.run(
         [sys.executable, "-c", HIDDEN, how], capture_output=True, text=True, check=False, env=environment
     )
+    assert ended.returncode == 0, ended.stderr
     assert ended.stdout.splitlines() == ["numpy", "engine 'torch' needs torch, which is not installed", "False"]
 
 
-@pytest.mark.parametrize("given", ["no", 0, 1.0])
+@pytest.mark.parametrize("given", ["no", 0, 1.0, None])
 def test_a_cache_is_on_or_off(given: object) -> None:
-    model = model_of()
     with pytest.raises(UsageError, match="cache: expected True or False, found"):
-        model.variant(cache=given)  # type: ignore[arg-type]
-    assert not model.variant(cache=False).cached
+        truth("cache", given)
+    assert not truth("cache", False)
+    assert not model_of().variant(cache=False).cached
