@@ -1,6 +1,8 @@
 """Weight given to a key that a sliding window has let go: the same in every way of running, or refused."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -75,7 +77,12 @@ def test_a_written_token_is_refused_it_before_anything_runs(engine: Engine) -> N
     weights = drawn(SPEC)
     model = Model("random", MemoryFile(Path("random"), {}, weights), weights, tokenizer(), engine, allow_long=True)
     edit = add("pattern", 9.0, 1, q=13, k=2)
-    for write in (model.generate, lambda *given, **more: model.generate_many([given[0]], *given[1:], **more)):
+
+    def many(prompt: Sequence[int], *given: Any, **more: Any) -> Any:
+        return model.generate_many([prompt], *given, **more)
+
+    writers: list[Callable[..., Any]] = [model.generate, many]
+    for write in writers:
         with pytest.raises(SiteError, match="key 2 is outside the window of query 13") as caught:
             write(IDS, 6, edits=[edit])
         assert "cache=False" in caught.value.remedy
