@@ -12,6 +12,7 @@ from whybox.engine import choice, machine, reuse
 from whybox.engine.choice import NUMPY, Way
 from whybox.engine.counterfactual import Swept, fresh_run, sweep
 from whybox.engine.edit import Edit, check, edits_of, require_places
+from whybox.engine.forgotten import outside_window, require_held
 from whybox.engine.gradient import Gradient
 from whybox.engine.likeness import require_like
 from whybox.engine.one_head import pattern_of
@@ -20,7 +21,7 @@ from whybox.engine.reuse import Asked
 from whybox.engine.sampling import GREEDY, Decoding, choose, decodings
 from whybox.engine.scoring import Scored, scored, weighed
 from whybox.engine.trace import Answer, Change, Draft, Engine, Trace, Wish, changes_of
-from whybox.engine.wishes import attention_wish, several, whole
+from whybox.engine.wishes import attention_wish, several, truth, whole
 from whybox.engine.writing import Writing, any_of
 from whybox.errors import PromptError, UsageError
 from whybox.formats import GgufFile, WeightFile, open_weights
@@ -118,7 +119,7 @@ class Model:
         precision, engine: as in `open_model`. cache: whether writing keeps keys and values. chunk: most tokens at once.
         batch: rows of the batch that a prompt is one of. kernel: auto | plain | tiled | sdpa. Raises UsageError.
         """
-        own = self.way
+        own, cached = self.way, self.cached if cache is None else truth("cache", cache)
         way = replace(
             own,
             engine=engine or own.engine,
@@ -128,7 +129,7 @@ class Model:
             batch=own.batch if batch is None else batch,
         )
         built = self.engine if way == self.way else choice.build(self.spec, self.weights, way).engine
-        return replace(self, engine=built, way=way, cached=self.cached if cache is None else cache)
+        return replace(self, engine=built, way=way, cached=cached)
 
     def on_reference(self) -> "Model":
         """The same weights on the NumPy engine in float32, one prompt in one piece, whatever this one is."""
@@ -234,11 +235,14 @@ class Model:
             trace = self.engine.run(fed, (), edits, cache, tail=1)
 
     def _writable(self, prompt: Prompt, count: int, edits: tuple[Edit, ...]) -> int:
-        """How many tokens will be written at most. SiteError for edits at positions that are never read."""
+        """How many tokens will be written at most. SiteError for edits at positions never read, or at keys let go."""
         length = len(prompt.ids)
         self.require_fits(length)
         count = min(whole("count", count, 0), self.room(length))
-        require_places(edits, length + max(count - 1, 0))
+        end = length + max(count - 1, 0)
+        require_places(edits, end)
+        if self.cached:
+            require_held(outside_window(edits, range(length, end), self.spec))
         return count
 
     def room(self, length: int) -> int:

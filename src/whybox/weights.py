@@ -247,10 +247,18 @@ def _pattern(template: str) -> str:
 
 def _fill(file: WeightFile, piece: _Piece, shapes: Shapes) -> dict[str, Array]:
     arrays = _transformed(file, piece, file.read(piece.tensor, piece.rows), shapes)
-    filled = {role: np.ascontiguousarray(array) for role, array in arrays.items()}
+    filled = {role: _owned(np.ascontiguousarray(array)) for role, array in arrays.items()}
     for array in filled.values():
         array.flags.writeable = False
     return filled
+
+
+def _owned(array: Array) -> Array:
+    """In memory of its own: a view of the file's map would end the process when the file is cut short."""
+    holder: object = array
+    while isinstance(holder, np.ndarray):
+        holder = holder.base
+    return array if holder is None else array.copy()
 
 
 def _transformed(file: WeightFile, piece: _Piece, stored: Array, shapes: Shapes) -> dict[str, Array]:
@@ -325,6 +333,7 @@ class Streamed(Weights):
             return self.arrays[role][chosen]
         piece = self.pieces[role]
         (array,) = piece.transform(self.file.read(piece.tensor, chosen), piece.layer)
+        array = _owned(array)
         self.file.release()
         return array.astype(self.kind, copy=False)
 

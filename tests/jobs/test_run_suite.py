@@ -7,11 +7,13 @@ import pytest
 
 from whybox.errors import EndpointError, UsageError
 from whybox.jobs.run import RunOptions, kept_document, plan_rows, prepare, run_suite, seconds_of, target_from
-from whybox.report.document import RunDocument, to_json
+from whybox.report.document import CallsPayload, RunDocument, to_json
+from whybox.report.html import run_page
 from whybox.statistics.unknown import Unknown
 from whybox.suite.behaviour import TargetText
 from whybox.suite.data import load_items
 from whybox.suite.progress import Progress
+from whybox.suite.store import Store
 from whybox.suite.whole import Choice
 from whybox.targets.target import Target
 
@@ -110,6 +112,35 @@ def test_a_dead_endpoint_is_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyP
         run_suite(prepared, options, tmp_path / "out")
     with pytest.raises(UsageError, match="not finished"):
         kept_document(tmp_path / "out")
+
+
+def test_answers_cut_before_they_say_anything_are_errors_and_are_told(tmp_path: Path) -> None:
+    document = ran(tmp_path, "bot:cut_off", items=4)
+    (probe,) = document.probes
+    assert (probe.calls, probe.errors) == (32, 32)
+    assert {gate.verdict for gate in document.gates} == {"error"}
+    assert document.exit_code == 3
+    assert document.calls.failed == 0 or document.calls.failed == document.calls.finished
+
+
+@pytest.mark.parametrize("bot", ["bot:honest", "bot:null_content"])
+def test_what_a_target_could_do_is_kept_and_told(tmp_path: Path, bot: str) -> None:
+    """Counted over the floor and the probes together."""
+    path = written(tmp_path, bot, 3)
+    path.write_text(path.read_text().replace("{items: 3}", "{items: 3, labels: [move]}", 1))
+    document = run_suite(prepare(path, PLAIN, opened), PLAIN, tmp_path / "out")
+    (target,) = document.targets
+    seen = {row.ability: (row.shown, row.asked) for row in target.observed}
+    asked = 3 * 8 + 27
+    whole = {"chat": (asked, asked), "logprobs": (asked, asked), "usage": (asked, asked)}
+    assert seen == (whole if bot == "bot:honest" else {"chat": (0, asked)})
+    told = {row.ability: row.why for row in target.observed}
+    assert all(bool(told[ability]) == (shown < asked) for ability, (shown, asked) in seen.items())
+    with Store(tmp_path / "out" / "run.sqlite") as store:
+        kept = json.loads(store.note("abilities") or "")
+    assert kept == {target.name: {row.ability: [row.shown, row.asked, row.why] for row in target.observed}}
+    page = run_page(document, CallsPayload(), "en")
+    assert f"{seen['chat'][0]} of {asked} calls that needed it" in page
 
 
 def test_repeats_are_made_as_asked_and_as_the_design_allows(tmp_path: Path) -> None:

@@ -43,3 +43,16 @@ def test_against_torch(dtype: type, shape: tuple[int, ...]) -> None:
     for a, b in zip(ours, oracle, strict=True):
         assert a.dtype == dtype
         np.testing.assert_allclose(a, b.numpy(), rtol=0, atol=2e-6 if dtype is np.float32 else 1e-14)
+
+
+@pytest.mark.parametrize("value", [0.1, 7.3, 1234.5])
+@pytest.mark.parametrize("width", [13, 768])
+def test_equal_numbers_leave_nothing_to_scale(value: float, width: int) -> None:
+    """A mean summed in float32 is off by an ulp, which 1/√ε lifts to 0.4 here."""
+    row, gain = np.full((2, width), value, np.float32), np.full(width, 3, np.float32)
+    assert not layer_norm(row, gain, None, 1e-12).any()
+    almost = row.copy()
+    almost[:, 0] += np.spacing(row[0, 0])
+    expected = layer_norm(almost.astype(np.float64), gain.astype(np.float64), None, 1e-12)
+    np.testing.assert_allclose(layer_norm(almost, gain, None, 1e-12), expected, rtol=1e-6)
+    assert np.abs(expected).max() > 1e-3

@@ -146,6 +146,36 @@ experiment.run_suite = counted
     assert (pytester.path / "runs").read_text() == "run\n"
 
 
+def test_every_assertion_says_the_same_on_workers(run: Run) -> None:
+    """What holds and what does not, with its numbers, whichever worker asked."""
+    result = run(
+        """
+MARK = pytest.mark.whybox
+@MARK(target="bot:always_first")
+def test_order(whybox_target):
+    assert_order_invariant(whybox_target, items=12, units=3)
+
+@MARK(target="bot:reader(e=0.0)")
+def test_reads(whybox_target):
+    assert_uses_evidence(whybox_target, items=20)
+
+@MARK(target="bot:forgets_geometric(h=1.0)")
+def test_forgets(whybox_target):
+    assert_survives_turns(whybox_target, turns=10, items=12)
+
+@MARK(target="bot:honest(p=1.0)")
+def test_repeats(whybox_target):
+    assert_consistent(whybox_target)
+""",
+        "-n2",
+        "--dist=load",
+    )
+    result.assert_outcomes(passed=2, failed=2)
+    result.stdout.fnmatch_lines_random(
+        ["E*NotHeld: order · bot:always_first: changed * points *n 12 items*", "E*NotHeld: memory *"]
+    )
+
+
 def test_pytest_starts_without_numpy_and_torch(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
     names = "{'numpy', 'scipy', 'torch', 'pydantic'} & set(sys.modules)"

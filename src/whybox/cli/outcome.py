@@ -38,6 +38,10 @@ def exit_codes() -> Iterator[None]:
     except BrokenPipeError as gone:
         _stop_writing()
         raise typer.Exit(PIPE_CLOSED) from gone
+    except SystemExit as ended:
+        if isinstance(ended.__context__, BrokenPipeError):  # rich ends so where a reader has gone
+            raise typer.Exit(PIPE_CLOSED) from ended
+        raise
     except MemoryError as full:
         raise _ended(FAULT, "out of memory", "Use a shorter prompt, a smaller model or a lower precision.") from full
     except OSError as problem:

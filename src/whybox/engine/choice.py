@@ -53,13 +53,21 @@ def resolve(engine: str) -> Literal["numpy", "torch"]:
         case "numpy":
             return "numpy"
         case "auto":
-            return "torch" if find_spec("torch") else "numpy"
-        case "torch" if find_spec("torch"):
+            return "torch" if _has_torch() else "numpy"
+        case "torch" if _has_torch():
             return "torch"
         case "torch":
             raise UsageError("engine 'torch' needs torch, which is not installed", "pip install 'whybox[torch]'")
         case _:
             raise UsageError(f"engine {engine!r} is not available", "available: auto, numpy, torch")
+
+
+def _has_torch() -> bool:
+    """Whether torch can be found; a finder that hides it may raise instead of finding nothing."""
+    try:
+        return find_spec("torch") is not None
+    except (ImportError, ValueError):
+        return False
 
 
 def has_reference(spec: Spec, way: Way, most_bytes: float = REFERENCE_BYTES) -> bool:

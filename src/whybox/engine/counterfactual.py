@@ -9,6 +9,7 @@ import numpy as np
 
 from whybox.engine.edit import portion
 from whybox.engine.felt import first_felt, rope_length, untouched
+from whybox.engine.forgotten import forgotten
 from whybox.engine.trace import Cache, Change, Engine, Read, Trace, Wish
 from whybox.engine.wishes import named_sites, real
 from whybox.errors import SiteError, UsageError
@@ -56,7 +57,7 @@ def continued_runs(engine: Engine, base: Trace, changes: Sequence[Change]) -> It
         return
     again = engine.run(base.ids, (), base.edits, engine.fresh_cache(base.rope_length), len(base.rows))
     for index, (change, start) in enumerate(zip(changes, starts, strict=True)):
-        cache = _before(again, start)
+        cache = _before(again, start, change)
         yield index, fresh_run(engine, base, change) if cache is None else _continued(engine, again, change, cache)
 
 
@@ -68,12 +69,14 @@ def _start(base: Trace, change: Change) -> int:
     return start if first >= min(base.rows.start, start) and not base.start else 0
 
 
-def _before(again: Trace, start: int) -> Cache | None:
-    """Keys and values of the first `start` tokens; None where there are none, or a window has forgotten them."""
+def _before(again: Trace, start: int, change: Change) -> Cache | None:
+    """Keys and values of the first `start` tokens; None where there are none, or a window has forgotten some."""
     try:
-        return again.cache.crop(start, again.spec) if start else None
+        cache = again.cache.crop(start, again.spec) if start else None
     except UsageError:
         return None
+    fed = range(start, len(change.text(again.ids)))
+    return None if cache and forgotten((*again.edits, *change.edits), fed, cache, again.spec) else cache
 
 
 def _continued(engine: Engine, base: Trace, change: Change, cache: Cache) -> Trace:

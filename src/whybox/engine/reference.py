@@ -8,6 +8,7 @@ import numpy as np
 from whybox.engine import machine
 from whybox.engine.counterfactual import continued_runs, fresh_runs
 from whybox.engine.edit import Edit
+from whybox.engine.forgotten import forgotten, require_held
 from whybox.engine.gradient import Gradient
 from whybox.engine.memory import Need, Run, require_room
 from whybox.engine.needs import need, need_of_layers
@@ -66,6 +67,7 @@ class ReferenceEngine:
         """
         wishes, cache = named_sites("see", see), cache or self.fresh_cache(len(ids))
         tap = Tap(self.spec, wishes, edits, statistics=statistics)
+        require_held(forgotten(edits, range(cache.seen, cache.seen + len(ids)), cache, self.spec))
         numbers = 0 if statistics is None else 2 * statistics.numbers(len(ids))  # in float64
         self._require_room(Run(len(ids), past=cache.seen, tail=tail, see=wishes, statistics=numbers))
         with np.errstate(over="ignore", invalid="ignore"):
@@ -121,7 +123,7 @@ class ReferenceEngine:
     def _locate_non_finite(self, ids: Sequence[int], edits: Sequence[Edit], cache: Cache, tail: int | None) -> None:
         watching = Tap(self.spec, (), edits, strict=True)
         self._pass(np.asarray(ids, np.int64), watching, cache, tail)
-        raise NonFiniteError("logits", None, len(ids) - 1, watching.largest)
+        raise NonFiniteError("logits", None, cache.seen + len(ids) - 1, watching.largest)
 
     def _pass(self, ids: Array, tap: Tap, cache: Cache, tail: int | None) -> Trace:
         positions = cache.seen + np.arange(len(ids))

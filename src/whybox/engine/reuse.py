@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from whybox.engine.edit import Edit, portion
 from whybox.engine.felt import common, differ, foresights, untouched
+from whybox.engine.forgotten import forgotten
 from whybox.engine.likeness import require_like
 from whybox.engine.trace import Cache, Engine, Trace, Wish
 from whybox.errors import UsageError
@@ -48,7 +49,8 @@ def standing(engine: Engine, before: Trace | None, asked: Asked) -> Cache:
             kept = before.cache.crop(_agreed(before, asked), before.spec)
         except UsageError:  # a window has rolled over what the next token would see
             return engine.fresh_cache(asked.length)
-        if kept.seen:
+        fed = range(kept.seen, len(asked.ids))
+        if kept.seen and not forgotten(asked.edits, fed, kept, before.spec):
             return replace(kept, rope_length=asked.length)
     return engine.fresh_cache(asked.length)
 

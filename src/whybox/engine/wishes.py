@@ -28,6 +28,13 @@ def whole(what: str, given: object, least: int | None = None) -> int:
     return number
 
 
+def truth(what: str, given: object) -> bool:
+    """True or False. UsageError for anything else: most of it would count as true."""
+    if not isinstance(given, bool):
+        raise UsageError(f"{what}: expected True or False, found {given!r}")
+    return given
+
+
 def whole_numbers(what: str, given: Any, error: type[UsageError] = UsageError) -> tuple[int, ...]:
     """One whole number or several, in a collection of any kind."""
     try:

@@ -7,6 +7,7 @@ import numpy as np
 
 from whybox.engine.edit import Edit, portion
 from whybox.engine.felt import untouched
+from whybox.engine.forgotten import outside_window
 from whybox.engine.sampling import Decoding, choose
 from whybox.engine.trace import Cache, Choose, Draft, Engine
 from whybox.spec import Spec
@@ -97,6 +98,8 @@ def sharing(drafts: Sequence[Draft], spec: Spec) -> Iterator[tuple[Ids, list[int
     for index, draft in enumerate(drafts):
         length = len(draft.ids) + draft.count
         shared = min(untouched(draft.edits, length, spec), len(draft.ids) - 1)
+        if outside_window(draft.edits, range(length), spec):  # what is shared has let go of what they need
+            shared = 0
         found.setdefault((draft.ids[:shared], length), []).append(index)
     for (prefix, _), members in found.items():
         if prefix and len(members) > 1:

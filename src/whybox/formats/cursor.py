@@ -59,9 +59,9 @@ class Cursor:
         return utf8(self.data[start : start + size], self.path, field)
 
     def numbers(self, dtype: np.dtype[np.generic], count: int, field: str) -> Shaped[np.ndarray, " n"]:
-        """`count` numbers, as a read-only view of the file."""
+        """`count` numbers, read-only, in memory of their own."""
         start = self.take(count * dtype.itemsize, field)
-        return np.frombuffer(self.data, dtype, count, start)
+        return np.frombuffer(self.data[start : self.at], dtype)
 
     def texts(self, count: int, field: str) -> tuple[str, ...]:
         """`count` strings; the loop is tight because a vocabulary has a quarter of a million of them."""

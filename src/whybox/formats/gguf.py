@@ -21,7 +21,15 @@ from whybox.errors import FormatError, UnsupportedError
 from whybox.formats.blocks import GGUF_TYPES, REFUSED_CODES, Rows, TensorType, decode_rows
 from whybox.formats.cursor import Cursor
 from whybox.formats.folder import GGUF_MAGIC, HEAD_BYTES, describe, inside, mapped, released, sha256_of
-from whybox.formats.tensors import TensorInfo, TypeShare, find, require_disjoint, require_inside, type_shares
+from whybox.formats.tensors import (
+    TensorInfo,
+    TypeShare,
+    find,
+    require_disjoint,
+    require_inside,
+    require_present,
+    type_shares,
+)
 
 MOST_PAIRS = 1 << 16
 MOST_TENSORS = 1 << 17
@@ -30,6 +38,7 @@ MOST_KEY_BYTES = 65_535
 MOST_NAME_BYTES = 256
 MOST_TEXT_BYTES = 1 << 24
 MOST_NESTED = 1 << 12
+MOST_NUMBERS = 1 << 26
 MOST_DEPTH = 4
 MOST_DIMENSIONS = 4
 MOST_ALIGNMENT = 1 << 20
@@ -55,9 +64,14 @@ class GgufFile:
     _maps: Mapping[Path, mmap.mmap] = field(repr=False)
 
     def raw(self, name: str) -> UInt8[np.ndarray, "bytes"]:
-        """The bytes of a tensor as they lie in the file: a read-only view of the memory map."""
+        """The bytes of a tensor as they lie in the file: a read-only view of the memory map.
+
+        FormatError where the file has become shorter than that.
+        """
         tensor = find(self.tensors, name, self.path)
-        return np.frombuffer(self._maps[tensor.file], np.uint8, tensor.nbytes, tensor.offset)
+        data = self._maps[tensor.file]
+        require_present(tensor, data)
+        return np.frombuffer(data, np.uint8, tensor.nbytes, tensor.offset)
 
     def read(self, name: str, rows: Rows | None = None) -> Shaped[np.ndarray, "..."]:
         """The values of a tensor, read-only, row-major: float32 (F32: a view of the map), integers as they are.
@@ -207,7 +221,7 @@ def _read_value(cursor: Cursor, code: int, field: str, depth: int = 0) -> object
 
 
 def _read_array(cursor: Cursor, field: str, depth: int) -> tuple[object, ...] | Shaped[np.ndarray, " n"]:
-    """Strings and arrays become tuples; numbers stay in the file, as a read-only view."""
+    """Strings and arrays become tuples, numbers read-only arrays."""
     if depth > MOST_DEPTH:
         raise FormatError(cursor.path, field, f"arrays nested at most {MOST_DEPTH} deep", "deeper ones")
     code = int(cursor.number(_U32, f"element type of {field}"))
@@ -217,7 +231,7 @@ def _read_array(cursor: Cursor, field: str, depth: int) -> tuple[object, ...] | 
         count = cursor.count(_U64, f"length of {field}", each=12, most=MOST_NESTED)
         return tuple(_read_array(cursor, f"{field}[{index}]", depth + 1) for index in range(count))
     dtype = np.dtype("<" + _scalar(cursor, code, field))
-    count = cursor.count(_U64, f"length of {field}", each=dtype.itemsize, most=MOST_ELEMENTS)
+    count = cursor.count(_U64, f"length of {field}", each=dtype.itemsize, most=MOST_NUMBERS)
     values = cursor.numbers(dtype, count, field)
     return _truths(cursor, values, field) if code == _BOOL else values
 

@@ -22,7 +22,15 @@ from whybox.errors import FormatError, ModelNotFound, UnsupportedError
 from whybox.formats.blocks import SAFETENSORS_TYPES, Rows, TensorType, decode_rows, stored
 from whybox.formats.folder import HEAD_BYTES, describe, inside, is_folder, mapped, released, sha256_of
 from whybox.formats.json_text import MOST_JSON_BYTES, parse_object, read_object
-from whybox.formats.tensors import TensorInfo, TypeShare, find, require_disjoint, require_inside, type_shares
+from whybox.formats.tensors import (
+    TensorInfo,
+    TypeShare,
+    find,
+    require_disjoint,
+    require_inside,
+    require_present,
+    type_shares,
+)
 
 CONFIG = "config.json"
 SINGLE = "model.safetensors"
@@ -48,11 +56,16 @@ class SafetensorsFile:
     _config: Path | None = field(repr=False)
 
     def raw(self, name: str) -> UInt8[np.ndarray, "bytes"]:
-        """The bytes of a tensor as they lie in the file: a read-only view of the memory map."""
+        """The bytes of a tensor as they lie in the file: a read-only view of the memory map.
+
+        FormatError where the file has become shorter than that.
+        """
         tensor = find(self.tensors, name, self.path)
         if tensor.nbytes == 0:
             return np.empty(0, np.uint8)
-        return np.frombuffer(self._maps[tensor.file], np.uint8, tensor.nbytes, tensor.offset)
+        data = self._maps[tensor.file]
+        require_present(tensor, data)
+        return np.frombuffer(data, np.uint8, tensor.nbytes, tensor.offset)
 
     def read(self, name: str, rows: Rows | None = None) -> Shaped[np.ndarray, "..."]:
         """The values of a tensor, read-only: floats as float32 (F32: a view of the map), integers as they are.

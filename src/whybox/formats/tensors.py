@@ -1,6 +1,7 @@
 """The table of tensors that every weight file becomes, and the checks that its byte ranges must pass before a read."""
 
 import difflib
+import mmap
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -103,6 +104,19 @@ def require_inside(tensors: Sequence[TensorInfo], path: Path, size: int) -> None
         f"{first.end - size:,} bytes short; {missing:,} bytes are missing in all",
         "download the file again",
     )
+
+
+def require_present(tensor: TensorInfo, data: mmap.mmap) -> None:
+    """The file still reaches as far as the tensor does: reading what is gone would end the process (SIGBUS)."""
+    present = data.size()
+    if present < tensor.end:
+        raise FormatError(
+            tensor.file,
+            f"file size, to read tensor {tensor.name!r}",
+            f"at least {tensor.end:,} bytes",
+            f"{present:,}: it was cut short or written anew after it was opened",
+            "put the whole file back under a new name or by a rename, and open it again",
+        )
 
 
 def require_disjoint(tensors: Sequence[TensorInfo], path: Path) -> None:

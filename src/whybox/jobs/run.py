@@ -1,5 +1,6 @@
 """`whybox run`: from a suite file to the document of what was found."""
 
+import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -11,7 +12,7 @@ from whybox.jobs.run_why import TellWhy, WhyAsked, explained, failed_cases, requ
 from whybox.model import Model
 from whybox.report.document import Lang, Mechanism, RunDocument, to_json
 from whybox.statistics.unknown import Unknown
-from whybox.suite import scores
+from whybox.suite import observed, scores
 from whybox.suite.behaviour import Behaviour, TargetText
 from whybox.suite.grounds import grounds_of, seeded
 from whybox.suite.judgement import Where
@@ -102,6 +103,7 @@ def _kept(document: RunDocument, found: Found, folder: Path, begun: float) -> Ru
             "document": to_json(document),
             scores.NOTE: scores.written(found.scores),
             FAILED: failed_cases(found.findings),
+            observed.NOTE: json.dumps(observed.written(found.observed), ensure_ascii=False),
         }
         store.write_notes(notes)
     return document

@@ -8,6 +8,7 @@ from whybox.jobs.provenance import model_info
 from whybox.probes.design import Curve, Deciding, Estimate, Finding
 from whybox.report.document import (
     AaRow,
+    AbilityRow,
     ArmAnswer,
     CallCounts,
     CurvePoint,
@@ -31,6 +32,7 @@ from whybox.suite.behaviour import Behaviour
 from whybox.suite.floor import FloorFound
 from whybox.suite.gates import State
 from whybox.suite.judgement import Judged, Skipped, Where, of_probe
+from whybox.suite.observed import Observed
 from whybox.suite.whole import Found, Tally
 from whybox.targets.local import LocalTarget
 from whybox.targets.target import Ability, Target
@@ -38,6 +40,7 @@ from whybox.targets.target import Ability, Target
 NOT_REVEALED = "not revealed"
 NO_GATE, SETTLED, NO_TEST = "no gate", "no gate is open", "no test"
 FLIPS_SEEN = "flips were seen"
+NO_INTERVAL = "no interval is made of it"
 WORST = (State.FAIL, State.ERROR, State.INCONCLUSIVE, State.PASS, State.SKIPPED)
 NOTHING_RUN, EXIT = 5, {State.FAIL: 1, State.ERROR: 3}
 INCONCLUSIVE = 4
@@ -66,7 +69,7 @@ def run_document(
         took_s=0.0,
         suite=suite.file.suite,
         suite_digest=suite.digest,
-        targets=tuple(_target(name, target) for name, target in targets.items()),
+        targets=tuple(_target(name, target, found.observed.get(name, {})) for name, target in targets.items()),
         calls=CallCounts(
             planned=counts.planned,
             chosen=found.selected,
@@ -98,7 +101,7 @@ def _model(target: Target) -> ModelInfo:
     return ModelInfo(name=name, family=kind, digest=hidden, engine=hidden, precision=hidden, kernel=hidden)
 
 
-def _target(name: str, target: Target) -> SuiteTarget:
+def _target(name: str, target: Target, seen: Mapping[str, Observed]) -> SuiteTarget:
     identity = target.identity
     found = target.abilities
     told = {
@@ -110,10 +113,19 @@ def _target(name: str, target: Target) -> SuiteTarget:
         "ids": found.ids,
         "usage": found.usage,
         "shared_prefixes": found.shared_prefixes,
+        "chat_scores": found.chat_scores,
     }
     abilities = {ability: _ability(has) for ability, has in told.items()}
     return SuiteTarget(
-        name=name, kind=identity.kind, model=identity.model, details=dict(identity.details), abilities=abilities
+        name=name,
+        kind=identity.kind,
+        model=identity.model,
+        details=dict(identity.details),
+        abilities=abilities,
+        observed=tuple(
+            AbilityRow(ability=ability, shown=each.rate.hits, asked=each.rate.n, why=each.why)
+            for ability, each in sorted(seen.items())
+        ),
     )
 
 
@@ -192,7 +204,8 @@ def _estimates(estimates: Sequence[Estimate]) -> tuple[EstimateRow, ...]:
 
 
 def _estimate(each: Estimate, adjusted: float | None) -> EstimateRow:
-    why = each.value.reason if isinstance(each.value, Unknown) else "read by its null"
+    by_null = NO_INTERVAL if isinstance(each.null_95, Unknown) else "read by its null"
+    why = each.value.reason if isinstance(each.value, Unknown) else by_null
     no_test = each.null_95.reason if isinstance(each.null_95, Unknown) else NO_TEST
     return EstimateRow(
         statistic=each.statistic,

@@ -20,8 +20,12 @@ def layer_norm(
     bias: Float[np.ndarray, "c"] | None,
     eps: float,
 ) -> Float[np.ndarray, "*rows c"]:
-    """gain · (x − mean) / √(variance + ε) + bias; the variance divides by c."""
-    centred = x - x.mean(axis=-1, keepdims=True)
+    """gain · (x − mean) / √(variance + ε) + bias; the variance divides by c.
+
+    The mean is summed in double precision: in a row of equal numbers its rounding would be all that is left, and
+    1/√ε times as large.
+    """
+    centred = np.subtract(x, x.mean(axis=-1, keepdims=True, dtype=np.float64)).astype(x.dtype)
     centred /= _root_mean_square(centred, eps)
     centred *= gain
     if bias is not None:

@@ -1,6 +1,7 @@
 """Statistics as the estimates of a finding, each with all that must stand beside it."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float, Integer
@@ -48,6 +49,16 @@ def of_effects(statistic: str, effects: Float[np.ndarray, "item"]) -> Estimate:
     if effects.size == 0:
         return Estimate(statistic, NOTHING_CAME, None, 0, primary=False)
     return Estimate(statistic, float(effects.mean()), effect_interval(effects), effects.size, primary=False)
+
+
+def of_mean(statistic: str, values: Sequence[float], unit: Literal["share", "nats"]) -> Estimate:
+    """The mean over items of what cannot be below 0: shares as effects are, with no interval of width 0; nats by t."""
+    if not values:
+        return Estimate(statistic, NOTHING_CAME, None, 0, unit=unit, primary=False)
+    interval = effect_interval(np.array(values)) if unit == "share" else mean_interval(values)
+    if interval is not None:
+        interval = max(interval[0], 0.0), interval[1]
+    return Estimate(statistic, float(np.mean(values)), interval, len(values), unit=unit, primary=False)
 
 
 def of_means(statistic: str, marks: Integer[np.ndarray, "item arm"]) -> Estimate:

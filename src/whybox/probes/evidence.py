@@ -104,7 +104,7 @@ class EvidenceProbe(Design):
 
     def read(self, plan: Plan, records: Sequence[Record], seed: int) -> Finding:
         """Accuracy by place, its shape, and what the four arms say."""
-        return read(plan, records, seed)
+        return read(plan, records, seed, self.leave_one_out > 0)
 
     def _items(self, ground: Ground) -> tuple[Item, ...]:
         if shorter := [length for length in self.lengths if length <= self.passages]:

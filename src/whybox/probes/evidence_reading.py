@@ -28,8 +28,11 @@ _SLACK = 1e-9
 Facts = Mapping[str, str]
 
 
-def read(plan: Plan, records: Sequence[Record], seed: int) -> Finding:
-    """The finding; `broken` where the places are not balanced, or a passage does not stand where it should."""
+def read(plan: Plan, records: Sequence[Record], seed: int, left_out: bool = False) -> Finding:
+    """The finding; `broken` where the places are not balanced, or a passage does not stand where it should.
+
+    left_out: whether passages were to be left out in turn, so that what that says is shown even where it is nothing.
+    """
     scores, records = leave_one_out.parted(records)
     seen = _Seen.of(plan, records)
     if seen.broken:
@@ -61,7 +64,7 @@ def read(plan: Plan, records: Sequence[Record], seed: int) -> Finding:
             *_omnibus(marks, seed),
             *_arms(seen, seed),
             *(cited.estimates() if cited else ()),
-            *(leave_one_out.estimates(scores) if scores else ()),
+            *(leave_one_out.estimates(scores) if left_out else ()),
         ),
         measured,
         table.lost,

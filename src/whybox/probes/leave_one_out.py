@@ -12,8 +12,8 @@ WITHOUT, ALL = "without:", "without:nothing"
 
 
 def calls(name: str, case: CaseInstance, passages: Sequence[str], ground: Ground) -> Iterator[Call]:
-    """The prompt with all passages, and without each; nothing for a target that scores no given answers."""
-    if ground.abilities.scores.has is False:
+    """The prompt with all passages, and without each; nothing where answers behind such prompts are not scored."""
+    if ground.abilities.scores_behind(prompt_of(case)).has is False:
         return
     names = [part.name for part in case.parts]
     cases = {ALL: case} | {f"{WITHOUT}{p}": case.keeping([n for n in names if n != p]) for p in passages}

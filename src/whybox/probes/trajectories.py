@@ -11,9 +11,9 @@ import numpy as np
 
 from whybox.items.generate import Item
 from whybox.probes.design import Call, Curve, Estimate, Ground, Record
+from whybox.probes.estimates import of_mean
 from whybox.statistics.behaviour.trajectory import Place, Trajectory, trajectory
-from whybox.statistics.intervals import Rate, mean_interval
-from whybox.statistics.unknown import Unknown
+from whybox.statistics.intervals import Rate
 from whybox.targets.target import AnswerRequest, AnswerScore, Reply, prompt_of
 
 READ = "read:"
@@ -52,11 +52,11 @@ def of_arms(records: Sequence[Record], base: str) -> dict[str, list[Trajectory]]
 def estimates(arms: Mapping[str, Sequence[Trajectory]]) -> Iterator[Estimate]:
     """For every edit: places with another first choice, divergence a place, and how late it is largest."""
     for arm, each in arms.items():
-        yield _mean(f"another first choice · {arm}", [one.other_choice for one in each], "share")
-        yield _mean(f"KL a token, at least · {arm}", [float(one.kl.mean()) for one in each], "nats")
-        yield _mean(f"JSD a token, at least · {arm}", [float(one.jsd.mean()) for one in each], "nats")
+        yield of_mean(f"another first choice · {arm}", [one.other_choice for one in each], "share")
+        yield of_mean(f"KL a token, at least · {arm}", [float(one.kl.mean()) for one in each], "nats")
+        yield of_mean(f"JSD a token, at least · {arm}", [float(one.jsd.mean()) for one in each], "nats")
         late = [one.late_decision for one in each if one.late_decision is not None]
-        yield _mean(f"place of the largest KL · {arm}", late, "share")
+        yield of_mean(f"place of the largest KL · {arm}", late, "share")
 
 
 def curves(arms: Mapping[str, Sequence[Trajectory]]) -> Iterator[Curve]:
@@ -66,12 +66,6 @@ def curves(arms: Mapping[str, Sequence[Trajectory]]) -> Iterator[Curve]:
         at = [[bool(one.other[t]) for one in each if t < len(one.other)] for t in range(longest)]
         points = tuple((str(t), Rate(sum(others), len(others))) for t, others in enumerate(at))
         yield Curve(f"another first choice · {arm}", "token", points)
-
-
-def _mean(name: str, values: Sequence[float], unit: str) -> Estimate:
-    value = float(np.mean(values)) if len(values) else Unknown("no text was read behind both prompts")
-    assert unit in ("share", "nats")
-    return Estimate(name, value, mean_interval(values), len(values), unit=unit, primary=False)  # type: ignore[arg-type]
 
 
 def _texts(score: AnswerScore) -> list[str]:

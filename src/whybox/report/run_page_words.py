@@ -24,6 +24,8 @@ RUN_PAGE: dict[str, tuple[str, str]] = {
     "rp.kind": ("kind", "类型"),
     "rp.model": ("model", "模型"),
     "rp.abilities": ("Abilities, as the target says them", "能力（由对象声明）"),
+    "rp.observed": ("What it could do when it was asked", "被调用时实际能做到的"),
+    "rp.observed.row": ("{shown} of {asked} calls that needed it", "需要它的 {asked} 次调用中有 {shown} 次"),
     "rp.floor": ("floor, {condition}", "底噪（{condition}）"),
     "rp.floor.row": ("{hits} of {n} answered otherwise", "{n} 次中 {hits} 次不同"),
     "rp.floor.bound": ("rate below {bound} (95 %)", "比例低于 {bound}（95 %）"),
@@ -50,7 +52,7 @@ RUN_PAGE: dict[str, tuple[str, str]] = {
     "rp.right": ("expected", "预期"),
     "rp.mechanism": ("Mechanism", "机制"),
     "rp.power": ("About {n} more items would settle it.", "再增加约 {n} 个样本即可判定。"),
-    "rp.probe.calls": ("{calls} calls, {errors} failed, {seconds} s together", "{calls} 次调用，{errors} 次失败，合计 {seconds} 秒"),
+    "rp.probe.calls": ("{calls} calls, {errors} without an answer, {seconds} s together", "{calls} 次调用，{errors} 次没有答案，合计 {seconds} 秒"),
     "rp.table": ("Calls", "调用"),
     "rp.table.note": (
         "Each call with its exact prompt and answer. Select a row to open it.",

@@ -61,7 +61,7 @@ def render_why(document: WhyDocument, console: Console, lang: Lang, path: str = 
         heading(console, say("verdict.next", lang))
         console.print(Text(calm(document.verdict.next_step)))
     if path:
-        console.print(Text(say("text.report", lang, path=visible(path)), style="bold"))
+        console.print(Text(say("text.report", lang, path=one_line(path)), style="bold"))
 
 
 def _token_table(tokens: tuple[TokenRow, ...], console: Console, lang: Lang) -> Table:

@@ -13,12 +13,13 @@ from whybox.suite.database import only_writer
 from whybox.suite.executor import Executor, LocalExecutor
 from whybox.suite.floor import FLOOR, FloorFound
 from whybox.suite.judgement import NOT_ASKED, Judged, Skipped, Where, judge
+from whybox.suite.observed import Observed, observed
 from whybox.suite.planning import Planned
 from whybox.suite.progress import Tell, unseen
 from whybox.suite.runner import Sitting, target_key
 from whybox.suite.scores import ScoredCall, scores_of
 from whybox.suite.store import Counts, Store
-from whybox.targets.target import Failure, Target
+from whybox.targets.target import Target
 from whybox.targets.until_done import until_closed
 
 
@@ -34,7 +35,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Tally:
-    """Of one probe on one target: calls that are finished, failed ones among them, seconds that they took together."""
+    """Of one probe on one target: calls that are finished, those without an answer, seconds that they took together.
+
+    errors: failed calls, and answers that the limit of tokens cut before they said anything.
+    """
 
     calls: int = 0
     errors: int = 0
@@ -52,6 +56,7 @@ class Found:
     counts: Counts
     selected: int
     scores: Sequence[ScoredCall] = ()
+    observed: Mapping[str, Mapping[str, Observed]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -176,20 +181,18 @@ class _Going:
         measures = {name: design.MEASURES for name, design in suite.probes.items()}
         judged = judge(suite.file.gates, measures, findings, suite.file.run.looks)
         floors = self.prepared.planned.floors
-        repeated = {name: floor.found(list(self.store.records(calls))) for name, calls in floors.items()}
-        tallies = {where: _tally(records.get(where, [])) for where in self.plans}
-        scores = tuple(
-            each
-            for where, plan in self.plans.items()
-            if isinstance(plan, Plan)
-            for each in scores_of(plan, records.get(where, []))
-        )
-        return Found(findings, tallies, judged, repeated, self.store.counts(), len(self.chosen), scores)
+        again = {name: list(self.store.records(calls)) for name, calls in floors.items()}
+        repeated = {name: floor.found(each) for name, each in again.items()}
+        scores = {where: tuple(scores_of(plan, records.get(where, []))) for where, plan in self._planned()}
+        tallies = {where: _tally(records.get(where, []), scores.get(where, ())) for where in self.plans}
+        every = tuple(each for found in scores.values() for each in found)
+        able = observed(record for each in (*again.values(), *records.values()) for record in each)
+        return Found(findings, tallies, judged, repeated, self.store.counts(), len(self.chosen), every, able)
 
 
-def _tally(records: Sequence[Record]) -> Tally:
-    failed = sum(isinstance(record.outcome, Failure) for record in records)
-    return Tally(len(records), failed, sum(record.outcome.seconds for record in records))
+def _tally(records: Sequence[Record], scores: Sequence[ScoredCall]) -> Tally:
+    errors = sum(each.outcome == "error" for each in scores)
+    return Tally(len(records), errors, sum(record.outcome.seconds for record in records))
 
 
 def _finding(suite: Behaviour, where: Where, planned: Plan | Skipped, records: Sequence[Record]) -> Finding | Skipped:

@@ -36,7 +36,7 @@ def _meaning(model: str, base: str, key: Key | None, status: int, said: str, pag
         case 404 if paged or "model" not in said.lower():
             return f"{base} does not serve this address", WRONG_ADDRESS, True
         case 404:
-            return f"{base} has no model {model!r}", "GET /models lists the names", True
+            return f"{base} has no model {model!r}", f"GET {base}/models lists the names", True
         case 301 | 302 | 303 | 307 | 308:
             return f"{base} sends elsewhere", "give the address that it leads to as base_url", True
         case 429:

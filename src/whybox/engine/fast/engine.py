@@ -22,6 +22,7 @@ from whybox.engine.fast.slots import Slots
 from whybox.engine.fast.tap import BatchTap, Places
 from whybox.engine.fast.tiled import workbench
 from whybox.engine.fast.turning import Turn
+from whybox.engine.forgotten import forgotten, require_held
 from whybox.engine.gradient import Gradient
 from whybox.engine.memory import Need, Run, require_room
 from whybox.engine.needs import need, need_beside
@@ -95,6 +96,8 @@ class FastEngine:
         wishes, past = named_sites("see", see), cache.seen if cache else 0
         if cache and len(cache.layers) != len(self.spec.layers):
             raise UsageError("a counterfactual of a sweep keeps no cache", "run it on its own: model.changed")
+        if cache:
+            require_held(forgotten(edits, range(past, past + len(ids)), cache, self.spec))
         if len(ids) * self.neighbours > STEP or not past:
             numbers = 0 if statistics is None else statistics.numbers(len(ids))
             run = Run(len(ids), past, self.neighbours, tail=tail, see=wishes, statistics=numbers)

@@ -85,6 +85,7 @@ from whybox.report.document.parts import (
 )
 from whybox.report.document.run import (
     AaRow,
+    AbilityRow,
     ArmAnswer,
     CallCounts,
     CallRow,
@@ -151,6 +152,7 @@ from whybox.report.document.why import (
 __all__ = [
     "DOCUMENTS",
     "AaRow",
+    "AbilityRow",
     "AblationRow",
     "Activations",
     "Agreement",

@@ -20,11 +20,24 @@ class CallCounts(Part):
     cached: int
 
 
+class AbilityRow(Part):
+    """What a target could do when it was asked: `shown` of the `asked` calls that needed it, and why the others not."""
+
+    ability: str
+    shown: int
+    asked: int
+    why: str = ""
+
+
 class SuiteTarget(TargetInfo):
-    """A target with the name that it has in the suite. abilities: what it says it can do, each with why."""
+    """A target with the name that it has in the suite. abilities: what it says it can do, each with why.
+
+    observed: what it could do in the calls of this run.
+    """
 
     name: str
     abilities: dict[str, str] = Field(default_factory=dict)
+    observed: tuple[AbilityRow, ...] = ()
 
 
 class AaRow(Part):
@@ -135,7 +148,8 @@ class ProbeRow(Part):
     """One probe on one target. verdict: the worst of its gates. estimate to p_adjusted: of its first statistic.
 
     words: what is said in a word, such as the shape of a curve.
-    calls, errors: of this probe. seconds: of its calls, added up. needs_n: about how many more items would settle it.
+    calls: of this probe. errors: those that failed, and answers cut by the limit of tokens before they said anything.
+    seconds: of its calls, added up. needs_n: about how many more items would settle it.
     """
 
     probe: str

@@ -14,7 +14,13 @@ from whybox.statistics.intervals import Interval, mean_interval
 
 
 def pair_agreement(codes: Integer[np.ndarray, "item order"]) -> float | None:
-    """Share of pairs of orders with the same code, mean over items; None without a pair.
+    """`pair_shares`, mean over items; None without a pair."""
+    shares = pair_shares(codes)
+    return float(shares.mean()) if shares.size else None
+
+
+def pair_shares(codes: Integer[np.ndarray, "item order"]) -> Float[np.ndarray, "some"]:
+    """Of every item the share of pairs of orders with the same code; items without a pair of answers are left out.
 
     With codes of content it is content-CR, with codes of place position-CR: over cyclic shifts a target that always
     takes the first place has 0 and 1, one that is always right 1 and 0.
@@ -24,7 +30,7 @@ def pair_agreement(codes: Integer[np.ndarray, "item order"]) -> float | None:
     known = (codes[:, one] != LOST) & (codes[:, other] != LOST)
     same = codes[:, one] == codes[:, other]
     shares = [row[came].mean() for row, came in zip(same, known, strict=True) if came.any()]
-    return float(np.mean(shares)) if shares else None
+    return np.array(shares, np.float64)
 
 
 def slope(

@@ -1,0 +1,105 @@
+"""`whybox run` where nothing can be measured: one clear message, its exit code, and nothing scored."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from tests.targets.scripted import Script, Scripted, http
+from whybox.cli.main import app
+
+SUITE = "suite: s\ntargets: [{target}]\nprobes:\n  order: {{items: 3}}\n"
+BOT = SUITE.format(target="bot:honest")
+KEY = "sk-expired-0123456789abcdef"
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("WHYBOX_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    return tmp_path
+
+
+def refused(text: str) -> tuple[int, str]:
+    """Exit code and what stands on stderr; no report was written, and nothing is said of any rate."""
+    Path("whybox.yaml").write_text(text)
+    result = CliRunner().invoke(app, ["run", "--quiet", "--lang", "en"])
+    assert "Traceback" not in result.stderr
+    assert result.stdout == ""
+    assert not [path.name for path in Path("whybox-run").glob("*") if "run.sqlite" not in path.name]
+    return result.exit_code, " ".join(result.stderr.split())
+
+
+@contextmanager
+def answering(script: Script) -> Iterator[str]:
+    """The address of a server that answers so, on a thread of its own."""
+    loop, scripted = asyncio.new_event_loop(), Scripted(script)
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    serving = scripted.serving()
+    try:
+        yield asyncio.run_coroutine_threadsafe(serving.__aenter__(), loop).result(5)
+    finally:
+        asyncio.run_coroutine_threadsafe(serving.__aexit__(None, None, None), loop).result(5)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(5)
+
+
+def endpoint(url: str) -> str:
+    return SUITE.format(target=f'{{model: "openai:m", base_url: "{url}", max_retries: 0}}')
+
+
+def test_bad_yaml() -> None:
+    code, said = refused("suite: [\n")
+    assert code == 2
+    assert "whybox.yaml:2: expected YAML" in said
+
+
+def test_an_unknown_probe() -> None:
+    code, said = refused(BOT.replace("order:", "ordr:"))
+    assert code == 2
+    assert "whybox.yaml:4: probes.ordr" in said
+    assert "did you mean 'order'?" in said
+
+
+def test_a_gate_on_a_statistic_that_is_not_measured() -> None:
+    code, said = refused(BOT + "gates:\n  - {probe: order, statistic: accuracy, at_least: 0.8}\n")
+    assert code == 2
+    assert "whybox.yaml:6: gates.0.statistic" in said
+    assert "(changed, right)" in said
+
+
+@pytest.mark.parametrize(("name", "text"), [("d.yaml", ""), ("d.jsonl", "\n"), ("d.csv", "id,question,right\n")])
+def test_empty_data(name: str, text: str) -> None:
+    Path(name).write_text(text)
+    data = f"data:\n  mine: {{file: {name}}}\nprobes:\n  order: {{data: mine, parts: [a, b]}}\n"
+    code, said = refused(f"suite: s\ntargets: ['bot:honest']\n{data}")
+    assert code == 2
+    assert name in said
+
+
+def test_a_dead_endpoint() -> None:
+    code, said = refused(endpoint("http://127.0.0.1:9/v1"))
+    assert code == 3
+    assert "http://127.0.0.1:9/v1 cannot be reached" in said
+
+
+def test_an_endpoint_that_returns_a_page() -> None:
+    with answering([http("<!doctype html><title>Log in</title>", kind="text/html")]) as url:
+        code, said = refused(endpoint(url))
+    assert code == 3
+    assert "a web page, not with JSON" in said
+
+
+def test_an_expired_key() -> None:
+    with answering([http(f'{{"error": {{"message": "expired: {KEY}"}}}}', "401 Unauthorized")]) as url:
+        code, said = refused(endpoint(url))
+    assert code == 3
+    assert "refused the <key from OPENAI_API_KEY>" in said
+    assert KEY not in said
+    assert all(KEY.encode() not in path.read_bytes() for path in Path("whybox-run").glob("*"))
