@@ -98,6 +98,21 @@ def test_standard_input_that_is_not_text_is_refused(model: str) -> None:
     assert "UTF-8" in ended.stderr
 
 
+def test_more_tokens_than_the_context_has_room_for_are_refused(model: str) -> None:
+    ended = run("next", "-m", model, "hi", "-n", "99999999999999999999999")
+    assert ended.returncode == 2
+    assert "leaves room for" in ended.stderr
+
+
+def test_a_reader_that_has_gone_ends_a_table_as_it_ends_a_document(model: str) -> None:
+    for form in ([], ["--json"]):
+        command = [sys.executable, "-m", "whybox", "next", "-m", model, "hi", *form]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.close()
+        assert process.wait(timeout=60) == 141
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process alone")
 @pytest.mark.parametrize("form", [["--json"], ["--top", "1"]])
 def test_ctrl_c_keeps_what_is_written(model: str, form: list[str]) -> None:

@@ -28,7 +28,7 @@ def test_without_variants_it_speaks_of_this_prompt_only() -> None:
 
 
 def test_shams_that_flip_are_said() -> None:
-    shams = {"n": 21, "flipped": 3, "p": 0.18}
+    shams = {"n": 21, "flipped": 3, "p": 0.18, "rivals": 9}
     assert "3 of 21 shams do, too" in sentences.headline(changed(shams=shams), "en")
 
 

@@ -62,11 +62,19 @@ class Case:
     @classmethod
     def load_messages(cls, path: str | Path, right: str, wrong: str | None = None) -> "Case":
         """`from_messages` on a JSON file: a list of messages, or an object with `messages`."""
-        text = read_text(Path(path))
+        text = read_text(Path(path), "a JSON list of messages")
         try:
             data = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise CaseError(f"{path}: expected a JSON list of messages, found {error}") from error
+        except json.JSONDecodeError as error:
+            place = f"line {error.lineno}, column {error.colno}"
+            raise CaseError(
+                f"{path}: expected a JSON list of messages, found none ({error.msg.lower()}, {place})",
+                'such as [{"role": "user", "content": "…"}]',
+            ) from error
+        except RecursionError as error:
+            raise CaseError(
+                f"{path}: expected a JSON list of messages, found lists within lists without end"
+            ) from error
         messages = data.get("messages") if isinstance(data, dict) else data
         if not isinstance(messages, list):
             raise CaseError(f"{path}: expected a JSON list of messages, found {type(data).__name__}")

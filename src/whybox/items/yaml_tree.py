@@ -69,10 +69,10 @@ def read_yaml(path: str | Path) -> Document:
     return parse_yaml(read_text(Path(path)), str(path))
 
 
-def read_text(path: Path) -> str:
+def read_text(path: Path, expected: str = "a case file") -> str:
     """UTF-8 text of a bounded regular file."""
     if not path.is_file():
-        raise CaseError(f"{path}: expected a case file, found {'a folder' if path.is_dir() else 'no file'}")
+        raise CaseError(f"{path}: expected {expected}, found {'a folder' if path.is_dir() else 'no file'}")
     size = path.stat().st_size
     if size > MOST_BYTES:
         raise CaseError(f"{path}: expected at most {MOST_BYTES:,} bytes, found {size:,}")

@@ -1,16 +1,20 @@
 """`next`: the next-token distribution of a prompt, what is written on from it, and the walk through the stages."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from whybox.engine.sampling import GREEDY, Decoding
+from whybox.errors import PromptError
 from whybox.jobs.provenance import model_info
 from whybox.jobs.walk import SEEN, walk
 from whybox.model import Model
 from whybox.report.document import Candidate, Generated, Lang, NextDocument, Stage, TokenRow
 from whybox.text.prompt import Prompt
+
+Told = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,12 @@ class Wanted:
     lang: Lang = "en"
 
 
-def next_token(model: Model, prompt: Prompt, wanted: Wanted) -> NextDocument:
-    """One pass over the prompt (and `generate` steps on from it)."""
+def next_token(model: Model, prompt: Prompt, wanted: Wanted, told: Told = lambda done, planned: None) -> NextDocument:
+    """One pass over the prompt (and `generate` steps on from it). told: how many tokens are written, of how many.
+
+    Raises PromptError where more tokens are asked for than the context leaves room for.
+    """
+    _require_room(model, prompt, wanted.generate)
     start = time.perf_counter()
     stages: tuple[Stage, ...] | None = None
     if wanted.trace:
@@ -42,7 +50,7 @@ def next_token(model: Model, prompt: Prompt, wanted: Wanted) -> NextDocument:
         text=prompt.text,
         tokens=token_rows(prompt),
         next=candidates(model, log_probs, wanted.top),
-        generated=_generated(model, prompt, wanted),
+        generated=_generated(model, prompt, wanted, told),
         stages=stages,
         notes=(*model.spec.notes, *(str(warning) for warning in prompt.warnings)),
         took_s=time.perf_counter() - start,
@@ -67,7 +75,16 @@ def candidates(model: Model, log_probs: np.ndarray, top: int) -> tuple[Candidate
     )
 
 
-def _generated(model: Model, prompt: Prompt, wanted: Wanted) -> Generated | None:
+def _require_room(model: Model, prompt: Prompt, count: int) -> None:
+    room = max(model.room(len(prompt.ids)), 0)
+    if count > room:
+        raise PromptError(
+            f"{count} tokens were asked for; behind {len(prompt.ids)} the trained context leaves room for {room}",
+            "ask for fewer with -n, or pass --allow-long and read the result as beyond training",
+        )
+
+
+def _generated(model: Model, prompt: Prompt, wanted: Wanted, told: Told) -> Generated | None:
     """Ctrl-C ends the writing; what was written by then is kept."""
     if not wanted.generate:
         return None
@@ -76,6 +93,7 @@ def _generated(model: Model, prompt: Prompt, wanted: Wanted) -> Generated | None
     try:
         for chosen, _ in model.steps(prompt, wanted.generate, wanted.decoding):
             ids.append(chosen)
+            told(len(ids), wanted.generate)
     except KeyboardInterrupt:
         broken_off = True
     written = model.generated(prompt, ids)
