@@ -8,14 +8,13 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from whybox.compare.suspects import Suspect
+from whybox.compare.suspects import TURNED, Suspect
 from whybox.spec import Attention, Layer, Mlp, Moe, Spec
 from whybox.testing.faults import Fault
 from whybox.testing.faults.fault import with_arrays
 from whybox.weights import Weights
 
 Array = np.ndarray
-TURNED = ("query_pos", "key_pos")
 NAMES: dict[str, tuple[str, tuple[str, ...]]] = {
     "rope": ("rope", TURNED),
     "scale": ("score-scale", ("scores",)),

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whybox.engine.edit import row_axis, site_axes
+from whybox.compare.observation import axes_of, in_order
+from whybox.engine.edit import row_axis
 from whybox.engine.trace import Engine, Trace
-from whybox.sites import exists_in, sites_of
+from whybox.sites import sites_of
 
 Array = np.ndarray
 
@@ -46,23 +47,13 @@ def _pieces(engine: Engine, prompt: Sequence[int], written: Sequence[int]) -> It
 
 
 def _first(one: Trace, other: Trace, limit: float) -> Divergence | None:
-    for site, layer in _in_order(one):
+    for site, layer in in_order(one.spec):
         if (site, layer) not in other.sites:
             continue
         found = _compared(site, layer, one, other, limit)
         if found is not None:
             return found
     return None
-
-
-def _in_order(trace: Trace) -> Iterator[tuple[str, int | None]]:
-    """(site, layer) as they are computed: `embed`, then layer by layer, then `final` and `logits`."""
-    sites = sites_of(trace.spec)
-    yield "embed", None
-    for index, layer in enumerate(trace.spec.layers):
-        yield from ((site.name, index) for site in sites if site.per_layer and exists_in(site.name, layer))
-    yield "final", None
-    yield "logits", None
 
 
 def _compared(site: str, layer: int | None, one: Trace, other: Trace, limit: float) -> Divergence | None:
@@ -75,8 +66,7 @@ def _compared(site: str, layer: int | None, one: Trace, other: Trace, limit: flo
     error = np.abs(a.astype(np.float64) - b) / size
     if float(error.max(initial=0.0)) <= limit:
         return None
-    axes = site_axes(site, None if layer is None else one.spec.layers[layer].mlp)
-    axis = row_axis(axes)
+    axis = row_axis(axes_of((site, layer), one.spec))
     rows = error.max(axis=tuple(i for i in range(error.ndim) if i != axis))
     row = int(np.flatnonzero(rows > limit)[0])
     return Divergence(site, layer, one.end - len(rows) + row, float(rows[row]))

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whybox.compare.observation import Observation, in_order
+from whybox.compare.observation import Observation, axes_of, in_order
 from whybox.compare.pieces import Described, Piece, alone
-from whybox.engine.edit import row_axis, site_axes
+from whybox.engine.edit import row_axis
 from whybox.engine.rounded import RoundedEngine, held_as
 from whybox.errors import NonFiniteError
 from whybox.parts.rounding import LARGEST_FP16
@@ -35,8 +35,7 @@ def first_non_finite(seen: Observation, spec: Spec) -> tuple[str, int | None, in
             continue
         bad = np.isnan(value) | np.isposinf(value) if site == "scores" else ~np.isfinite(value)
         if bad.any():
-            axes = site_axes(site, None if layer is None else spec.layers[layer].mlp)
-            axis = row_axis(axes)
+            axis = row_axis(axes_of((site, layer), spec))
             rows = bad.any(axis=tuple(i for i in range(value.ndim) if i != axis))
             return site, layer, len(seen.ids) - len(rows) + int(np.flatnonzero(rows)[0])
     return None
