@@ -129,7 +129,7 @@ def test_every_head_is_looked_at_and_the_chosen_one_switched_off(visit: Callable
     frame.locator("#grid canvas").press("Enter")
     page.locator("#head-tools button").first.click()
     page.locator(".change .effect:not(:empty)").wait_for()
-    assert page.locator("iframe").bounding_box()["height"] > 900
+    assert page.locator("iframe").bounding_box()["height"] > 700
     assert page.faults == []
 
 

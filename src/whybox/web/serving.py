@@ -52,6 +52,7 @@ def listening(served: Served) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((served.host, served.port))
+        listener.listen()  # from now on a browser may come; it waits until the server is up
     except OSError as problem:
         listener.close()
         raise InfrastructureError(

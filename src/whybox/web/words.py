@@ -103,6 +103,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "look.stale": ("The prompt has changed since. Look again.", "提示词已改变，请重新查看。"),
     "look.cancel": ("Cancel", "取消"),
     "look.frame": ("Report of look", "look 报告"),
+    "look.views": ("Parts of the report", "报告的各部分"),
+    "view.main": ("Findings", "发现"),
+    "view.every": ("Heads", "头"),
+    "view.classes": ("Classes", "类别"),
+    "view.budget": ("Segment budget", "分段预算"),
+    "view.table": ("Table", "统计表"),
+    "view.layers": ("Layers", "层"),
     "progress": ("{done} of {all}", "{done} / {all}"),
     # share
     "share": ("Share", "分享"),

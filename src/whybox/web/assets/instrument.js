@@ -13,6 +13,8 @@ export class Instrument {
     this.told = document.getElementById("look-told");
     this.tools = document.getElementById("head-tools");
     this.place = document.getElementById("look-frame");
+    this.views = document.getElementById("look-views");
+    for (const each of this.views.querySelectorAll("[data-view]")) each.addEventListener("click", () => this.turnTo(each.dataset.view));
     this.start.addEventListener("click", () => this.look());
     this.cancel.addEventListener("click", () => this.latest.stop());
     addEventListener("message", (event) => this.frame && event.source === this.frame.contentWindow && this.heard(event.data));
@@ -43,10 +45,23 @@ export class Instrument {
       this.told.textContent = this.words.say("progress", { done: done.toLocaleString(), all: all.toLocaleString() });
       return;
     }
-    this.frame = make("iframe", { src: line.page, title: this.words.say("look.frame"), sandbox: "allow-scripts allow-downloads" });
+    this.page = line.page;
+    this.frame = make("iframe", { src: `${line.page}#every`, title: this.words.say("look.frame"), sandbox: "allow-scripts allow-downloads" });
     this.frame.addEventListener("load", () => this.theme());
     this.place.replaceChildren(this.frame);
     this.told.textContent = "";
+    this.views.hidden = false;
+    this.mark("every");
+  }
+
+  /** A section of the report, by its name in it. */
+  turnTo(view) {
+    this.frame.src = `${this.page}#${view}`;
+    this.mark(view);
+  }
+
+  mark(view) {
+    for (const each of this.views.querySelectorAll("[data-view]")) each.setAttribute("aria-pressed", String(each.dataset.view === view));
   }
 
   turn(busy) {
@@ -59,9 +74,8 @@ export class Instrument {
     this.frame?.contentWindow.postMessage({ theme: document.documentElement.dataset.theme ?? "auto" }, "*");
   }
 
-  /** {height} of the framed page, or the {layer, head, query, key} that is chosen in it. */
-  heard({ height, head }) {
-    if (Number.isFinite(height)) this.frame.style.height = `${Math.min(Math.max(height, 200), 20000)}px`;
+  /** The {layer, head, query, key} that is chosen in the frame. */
+  heard({ head }) {
     if (head) this.offer(head);
   }
 

@@ -1,4 +1,4 @@
-/** A page in the explorer's frame: it tells its height and what is chosen in it, and takes the explorer's theme. */
+/** A page in the explorer's frame: it tells what is chosen in it, and takes the explorer's theme. */
 
 import { applyTheme } from "./theme.js";
 
@@ -16,5 +16,4 @@ export function startFrame() {
     document.documentElement.dataset.framed = "";
     applyTheme(data.theme);
   });
-  new ResizeObserver(() => tellAround({ height: Math.ceil(document.body.getBoundingClientRect().height) })).observe(document.body);
 }
