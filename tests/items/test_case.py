@@ -241,7 +241,19 @@ def test_the_lenient_scorer_tells_a_wrong_form_from_a_wrong_value() -> None:
     refund = Case.parse(REFUND).filled()
     assert refund.scorer().score('{"days": 7}').outcome == "invalid"
     assert refund.lenient_scorer().score('{"days": 7}').outcome == "right"
-    assert refund.lenient_scorer().score("30 of them").outcome == "wrong"
+    assert refund.lenient_scorer().score("It takes 30.").outcome == "wrong"
+
+
+def test_a_number_of_something_else_is_no_form_of_the_answer() -> None:
+    refund = Case.parse(REFUND).filled().lenient_scorer()
+    for text in ("It takes 7 weeks.", "Within 7 working days.", "There are 7 documents.", "7%"):
+        assert refund.score(text).outcome == "invalid", text
+    for text in ("It takes 7.", "7", "**7**", "Seven days", "需要7。"):
+        assert refund.score(text).outcome == "right", text
+    examples = Path(__file__).parents[2] / "examples"
+    keyed = Case.load(examples / "format.yaml").filled().lenient_scorer()
+    assert keyed.score("Refunds are paid within 7 weeks.").outcome == "invalid"
+    assert keyed.score('{"refund_days": 7}').outcome == "right"
 
 
 @settings(deadline=None)

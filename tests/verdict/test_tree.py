@@ -351,3 +351,32 @@ def test_beyond_the_model_is_not_said_where_a_form_or_a_pair_flips() -> None:
     pair = Pair(("order", "knowledge"), noisy)
     assert verdict(replace(stuck, pairs=(pair,))) == ("not-determined", None)
     assert verdict(replace(stuck, legal=False, own=False, form_writers=(noisy,))) == ("not-determined", None)
+
+
+def test_nothing_was_remembered_that_the_prompt_itself_holds() -> None:
+    stuck = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), closed_same_wrong=True, forced=None)
+    overruled = replace(stuck, writers=(WRITER,), follows_change=False)
+    assert verdict(overruled) == ("knowledge", "overruled")
+    found = rule(replace(overruled, wrong_stated=("policy",)))
+    assert (found.causes[0].code, found.causes[0].detail, lacks(found)) == ("not-determined", None, {Lack.WRONG_STATED})
+    assert Remark.WRONG_STATED in found.remarks
+    assert verdict(replace(stuck, wrong_stated=("policy",))) == ("not-determined", None)
+    pair = Pair(("order", "knowledge"), replace(WRITER, what="order doc2 doc1 and MLP 7 set to zero"))
+    assert verdict(replace(stuck, pairs=(pair,))) == ("joint", "order+knowledge")
+    assert verdict(replace(stuck, pairs=(pair,), wrong_stated=("policy",))) == ("not-determined", None)
+    assert Remark.WRONG_STATED not in rule(replace(REFUND, wrong_stated=("policy",))).remarks
+
+
+def test_a_fact_is_missing_only_where_its_words_without_the_answer_do_nothing() -> None:
+    fact = Try("fact added", True, touches=frozenset({"fact"}), after=2.0, own=2.0, shams=ShamRun(0, 19))
+    bare = Facts(right=False, delta=1e-5, own=True, own_ld=-2.0, legal=True, fact=fact)
+    assert verdict(bare) == ("knowledge", "missing")
+    turned = replace(bare, fact=replace(fact, shams=ShamRun(1, 19)))
+    assert (verdict(turned)[0], lacks(rule(turned))) == ("not-determined", {Lack.SHAMS_FLIP})
+    told = replace(bare, wrong_stated=("note",))
+    assert (verdict(told)[0], lacks(rule(told))) == ("not-determined", {Lack.WRONG_STATED})
+
+
+def test_the_right_answer_outside_the_evidence_is_said() -> None:
+    assert Remark.STATED_BESIDE in rule(replace(REFUND, stated_beside=("doc3",))).remarks
+    assert rule(replace(REFUND, right=True, stated_beside=("doc3",))).remarks == (Remark.STATED_BESIDE,)

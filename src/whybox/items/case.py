@@ -31,7 +31,11 @@ class Case:
     @classmethod
     def load(cls, path: str | Path) -> "Case":
         """Read a YAML case file. CaseError names file, line, field, what was expected and what was found."""
-        return cls._from_document(read_yaml(path))
+        try:
+            document = read_yaml(path)
+        except CaseError as error:
+            raise CaseError(error.cause, error.remedy or _REMEDY) from error
+        return cls._from_document(document)
 
     @classmethod
     def parse(cls, yaml_text: str, source: str = "case") -> "Case":

@@ -48,7 +48,7 @@ def verdict_of(study: Study, ruling: Ruling, facts: Facts, told: Told) -> d.Verd
         because=because(ruling, facts, told.lang),
         would_change_my_mind=would_change(ruling, told.lang),
         scope="variants" if ruling.variants else "this-prompt",
-        next_step=next_step(ruling, told.lang),
+        next_step=next_step(ruling, facts, told.lang),
         checked=tuple(checks(study, told.case)),
     )
 

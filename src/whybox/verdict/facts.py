@@ -94,9 +94,10 @@ class Facts:
     of them or behind another. beside: something stands beside the evidence; where nothing does, the evidence alone is
     the prompt itself, `alone` is None, and no second fact. choice: the right answer led where the answer begins, and
     was chosen there. stated: some part of the prompt states the right answer as the scorer reads it; evidence_states: a
-    part of the evidence does. form_writers: heads or MLPs that write the illegal form, taken out.
-    follows_change: with another value in the evidence the answer moves to that value. too_few_beside: parts whose cut
-    exceeds the floor, and that so few other spans match that no p ≤ .05 was possible.
+    part of the evidence does; stated_beside: parts outside it that do. wrong_stated: parts that hold the wrong answer,
+    of those that are kept when the evidence stands alone. form_writers: heads or MLPs that write the illegal form,
+    taken out. follows_change: with another value in the evidence the answer moves to that value. too_few_beside: parts
+    whose cut exceeds the floor, and that so few other spans match that no p ≤ .05 was possible.
     """
 
     right: bool
@@ -110,6 +111,8 @@ class Facts:
     beside: bool = True
     stated: bool = False
     evidence_states: bool | None = None
+    stated_beside: tuple[str, ...] = ()
+    wrong_stated: tuple[str, ...] = ()
     stated_decoding: bool = False
     got_wrong: bool | None = None
     reference: Try | None = None
