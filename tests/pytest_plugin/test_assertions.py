@@ -107,7 +107,7 @@ def test_mine(whybox_target, whybox_prompt):
     assert whybox_prompt.id == "refund"
     assert_order_invariant(whybox_target, whybox_prompt, parts=["doc1", "doc2"])
 """)
-    result.assert_outcomes(failed=1)
+    result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*order · bot:always_first: changed * points*n 9 items*"])
 
 

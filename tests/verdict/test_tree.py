@@ -367,6 +367,17 @@ def test_nothing_was_remembered_that_the_prompt_itself_holds() -> None:
     assert Remark.WRONG_STATED not in rule(replace(REFUND, wrong_stated=("policy",))).remarks
 
 
+def test_a_memory_that_no_removal_undoes_is_left_open() -> None:
+    stuck = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), closed_same_wrong=True, forced=None)
+    assert Remark.MEMORY_OPEN not in rule(stuck).remarks, "nothing was sought"
+    sought = replace(stuck, writers_sought=True)
+    assert Remark.MEMORY_OPEN in rule(sought).remarks
+    assert Remark.MEMORY_OPEN not in rule(replace(sought, writers=(replace(WRITER, unread=True),))).remarks
+    told = rule(replace(sought, wrong_stated=("policy",))).remarks
+    assert (Remark.MEMORY_OPEN in told, Remark.WRONG_STATED in told) == (False, True)
+    assert Remark.WRONG_STATED not in rule(replace(sought, alone=ALONE, wrong_stated=("doc2",))).remarks
+
+
 def test_a_fact_is_missing_only_where_its_words_without_the_answer_do_nothing() -> None:
     fact = Try("fact added", True, touches=frozenset({"fact"}), after=2.0, own=2.0, shams=ShamRun(0, 19))
     bare = Facts(right=False, delta=1e-5, own=True, own_ld=-2.0, legal=True, fact=fact)

@@ -200,7 +200,10 @@ def test_what_was_missing_is_said_beside_its_shams() -> None:
 def test_a_prompt_that_holds_the_wrong_answer_is_said_so() -> None:
     facts = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), closed_same_wrong=True, wrong_stated=("policy",))
     said = words.because(rule(facts), facts, "en")
-    assert "The wrong answer stands in policy itself, which was kept when the evidence stood alone" in said
+    assert "The wrong answer stands in policy itself: an answer that is copied from there was not remembered." in said
+    sought = replace(facts, wrong_stated=(), writers_sought=True)
+    assert "so that memory may stand against the text" in words.because(rule(sought), sought, "en")
+    assert words.next_step(rule(sought), sought, "en").startswith("Ask about an invented name")
 
 
 def test_what_to_try_next_follows_from_what_is_missing() -> None:

@@ -96,8 +96,9 @@ class Facts:
     was chosen there. stated: some part of the prompt states the right answer as the scorer reads it; evidence_states: a
     part of the evidence does; stated_beside: parts outside it that do. wrong_stated: parts that hold the wrong answer,
     of those that are kept when the evidence stands alone. form_writers: heads or MLPs that write the illegal form,
-    taken out. follows_change: with another value in the evidence the answer moves to that value. too_few_beside: parts
-    whose cut exceeds the floor, and that so few other spans match that no p ≤ .05 was possible.
+    taken out. writers_sought: heads and MLPs that may write the wrong answer were taken out. follows_change: with
+    another value in the evidence the answer moves to that value. too_few_beside: parts whose cut exceeds the floor, and
+    that so few other spans match that no p ≤ .05 was possible.
     """
 
     right: bool
@@ -138,6 +139,7 @@ class Facts:
     readers: tuple[Try, ...] | None = None
     total_in_null: bool | None = None
     writers: tuple[Try, ...] = ()
+    writers_sought: bool = False
     pairs: tuple[Pair, ...] = ()
     lift: float | None = None
     rests_on: tuple[str, ...] = ()

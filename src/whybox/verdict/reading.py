@@ -65,6 +65,7 @@ def facts_of(
         suppressors=_claimed(study, Kind.SUPPRESSOR) or (),
         readers=_claimed(study, Kind.READER),
         writers=_claimed(study, Kind.WRITER) or (),
+        writers_sought=Kind.WRITER in study.claims,
         form_writers=_claimed(study, Kind.FORM) or (),
         pairs=tuple(Pair(("order", "knowledge"), change) for change in _claimed(study, Kind.PAIR) or ()),
         follows_change=any(one.follows for one in study.changed) if study.changed else None,

@@ -55,9 +55,13 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "被指为证据的部分都没有（按评分器的读法）给出正确答案：请先检查 `evidence`",
     ),
     Remark.WRONG_STATED: (
-        "the wrong answer stands in {wrong_stated} itself, which was kept when the evidence stood alone: an answer that is copied "
-        "from there was not remembered",
-        "错误答案就写在 {wrong_stated} 里，而“只留证据”时它也保留着：从那里照抄的答案不是记忆",
+        "the wrong answer stands in {wrong_stated} itself: an answer that is copied from there was not remembered",
+        "错误答案就写在 {wrong_stated} 里：从那里照抄的答案不是记忆",
+    ),
+    Remark.MEMORY_OPEN: (
+        "without any context the model gives the same wrong answer, so that memory may stand against the text; but none of the heads "
+        "and MLPs that were set to zero, alone or in small sets, gives the right one, so that is not shown",
+        "没有任何上下文时模型给出同样的错误答案，可能是旧知识与文本相左；但把头与 MLP 逐个或成小组置零，都得不到正确答案，因此未能证实",
     ),
     Remark.STATED_BESIDE: (
         "the right answer is stated outside the evidence as well, in {stated_beside}: what the evidence alone does is then hard "
@@ -155,6 +159,14 @@ TRY_REMARK: dict[Remark, tuple[str, str]] = {
     Remark.NO_EVIDENCE_NAMED: (
         "Name the evidence, or give the missing fact with --fact.",
         "指明证据，或用 --fact 给出缺少的事实。",
+    ),
+    Remark.MEMORY_OPEN: (
+        "Ask about an invented name, of which nothing can be remembered: where the text is followed then, memory stood against it.",
+        "换成一个虚构的名字再问（对它不可能有记忆）：若此时答案依从文本，与文本相左的就是旧知识。",
+    ),
+    Remark.BOOST_FLIPS: (
+        "Repeat the evidence right before the question, since more attention to it gives the right answer.",
+        "把证据紧挨着问题再写一遍：对它的注意力增强时答案就正确。",
     ),
     Remark.EVIDENCE_SILENT: ("Check which part states the right answer.", "检查是哪一部分给出了正确答案。"),
     Remark.CUT_SHORT: ("Raise the limit of tokens (-n).", "提高 token 上限（-n）。"),

@@ -51,6 +51,7 @@ class Remark(StrEnum):
     EVIDENCE_SILENT = "evidence-silent"
     WRONG_STATED = "wrong-stated"
     STATED_BESIDE = "stated-beside"
+    MEMORY_OPEN = "memory-open"
     CUT_SHORT = "cut-short"
     READERS_NOT_RUN = "readers-not-run"
     CUT_FLIPS = "cut-flips"
@@ -310,6 +311,16 @@ def _readers_left_out(facts: Facts) -> bool:
     return facts.alone is not None and facts.alone.flips and facts.readers is None and not others
 
 
+def _about_memory(facts: Facts) -> Iterator[Remark]:
+    """Where the evidence alone is not right: whether the wrong answer can have been remembered."""
+    if facts.alone_right is True:
+        return
+    if facts.wrong_stated:
+        yield Remark.WRONG_STATED
+    elif facts.closed_same_wrong and facts.writers_sought and not any(writer.flips for writer in facts.writers):
+        yield Remark.MEMORY_OPEN
+
+
 def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
     if facts.forced is not None and facts.forced[1] > facts.floor and facts.own and facts.own_ld < -facts.floor:
         yield Remark.PATH_DEPENDENT
@@ -319,8 +330,8 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.STATED_UNNAMED if facts.stated else Remark.NO_EVIDENCE_NAMED
     if facts.evidence_states is False and not facts.right:
         yield Remark.EVIDENCE_SILENT
-    if facts.wrong_stated and not facts.right and not named:
-        yield Remark.WRONG_STATED
+    if not named and not facts.right:
+        yield from _about_memory(facts)
     if facts.stated_beside and not facts.right:
         yield Remark.STATED_BESIDE
     if _cut_short(facts):
