@@ -93,7 +93,10 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (r"behind the prefix (“.*”)", lambda m: f"在前缀{m[1]}之后"),
     (r"limit of (\d+) tokens", lambda m: f"上限 {m[1]} 个 token"),
     (r"the evidence says (.+)", lambda m: f"证据改说 {m[1]}"),
-    (r"(.+): (\d+) runs, most by (.+)", lambda m: f"{named(m[1], 'zh')}：{m[2]} 次运行，最大的是 {named(m[3], 'zh')}"),
+    (
+        r"(.+): (\d+) runs, most by (.+)",
+        lambda m: f"{named(m[1], 'zh')}：{m[2]} 次运行，最大的是 {_parts(named(m[3], 'zh'))}",
+    ),
     (r"(each MLP.+ set to zero) in the order (.+)", lambda m: f"{named(m[1], 'zh')}，顺序 {m[2]}"),
     (r"(.+) set to zero, evidence hidden", lambda m: f"{_parts(m[1])} 置零，且隐藏证据"),
     (r"(.+) set to zero", lambda m: f"{_parts(m[1])} 置零"),
