@@ -56,7 +56,7 @@ def verdict_of(study: Study, ruling: Ruling, facts: Facts, told: Told) -> d.Verd
 def _cause(leaf: Leaf) -> d.Cause:
     change = leaf.undone_by
     if change is None:
-        reason = "the answer is right" if leaf.code == "none" else "no change undoes it"
+        reason = "the answer is right" if leaf.code == "none" else "no change that undoes it was confirmed"
         return _uncaused(leaf.code, reason, detail=leaf.detail, about=leaf.about)
     bounds = mean_interval(change.effects)
     parsed = PARSE in change.touches
