@@ -246,7 +246,14 @@ def test_the_lenient_scorer_tells_a_wrong_form_from_a_wrong_value() -> None:
 
 def test_a_number_of_something_else_is_no_form_of_the_answer() -> None:
     refund = Case.parse(REFUND).filled().lenient_scorer()
-    for text in ("It takes 7 weeks.", "Within 7 working days.", "There are 7 documents.", "7%"):
+    for text in (
+        "It takes 7 weeks.",
+        "Within 7 working days.",
+        "There are 7 documents.",
+        "7%",
+        "See document 7.",
+        "Day 7",
+    ):
         assert refund.score(text).outcome == "invalid", text
     for text in ("It takes 7.", "7", "**7**", "Seven days", "需要7。"):
         assert refund.score(text).outcome == "right", text

@@ -21,6 +21,13 @@ _QUOTES = "[\"'“”‘’「」『』《》]*"
 _BARE_LINE = re.compile(r"[\W_]*(?:(?:the |final )*answer(?: is)?|答案)?[是为\W_]*")
 
 
+# A word behind a number says what is counted (7 documents); one of these before it, that nothing is (document 7).
+_COUNTED = re.compile(r"[ \t]*[^\W\d_]")
+_LABELLED = re.compile(
+    r"\b(?:article|chapter|clause|day|doc|document|figure|item|level|line|month|no|note|number|option|page|paragraph|part"
+    r"|point|room|rule|section|step|table|version|week|year)\.?[ \t]*\Z"
+)
+
 Bare = Literal["alone on its line", "anywhere"]
 """Where a number may do without the unit of its candidate. Anywhere: where no other word makes it a number of
 something else."""
@@ -60,7 +67,7 @@ class NumberCandidate:
             case "alone on its line":
                 return _is_bare(text, quantity)
             case "anywhere":
-                return re.match(r"[ \t]*[^\W\d_]", text[quantity.end :]) is None
+                return not (_COUNTED.match(text, quantity.end) or _LABELLED.search(text[: quantity.start]))
             case _:
                 assert_never(self.bare)
 
