@@ -37,7 +37,10 @@ def test_the_site_at_which_two_runs_part_is_said() -> None:
 def test_a_candidate_says_what_it_lacks() -> None:
     facts = replace(REFUND, boost=replace(BOOST, shams=ShamRun(3, 21)))
     said = words.because(rule(facts), facts, "en")
-    assert "Candidate context-use · not-looked-at: shams turn the answer right as well." in said
+    assert (
+        "Candidate context-use · not-looked-at: shams turn the answer right as well (“boost decision → doc2”, "
+        "3 of 21 shams, 9 of 9 variants)." in said
+    )
 
 
 def test_what_also_turns_the_answer_right_is_said() -> None:

@@ -6,6 +6,8 @@ from whybox.report.words import claim_key, say
 from whybox.verdict.experiment_words import named, segment_named
 from whybox.verdict.tree import ALPHA
 
+LENIENT = "lenient parse"  # a change of the reader's: nothing is run anew, so nothing flips
+
 
 def headline(document: WhyDocument, lang: Lang) -> str:
     """The verdict in one sentence that can be pasted into a ticket."""
@@ -22,6 +24,9 @@ def headline(document: WhyDocument, lang: Lang) -> str:
 def _flip_clause(cause: Cause, verdict: Verdict, lang: Lang) -> str:
     if cause.undone_by is None or cause.flips is None:
         return ""
+    if cause.undone_by == LENIENT:
+        key = "proof.parse.variants" if verdict.scope == "variants" else "proof.parse"
+        return say(key, lang, hits=cause.flips.hits, n=cause.flips.n)
     if verdict.scope == "variants":
         return say("proof.variants", lang, edit=named(cause.undone_by, lang), hits=cause.flips.hits, n=cause.flips.n)
     return say("proof.one" if cause.flips.hits else "proof.none", lang, edit=named(cause.undone_by, lang))

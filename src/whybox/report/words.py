@@ -107,6 +107,11 @@ WORDS: dict[str, tuple[str, str]] = (
         ),
         "proof.one": ("“{edit}” flips the answer of this prompt", "“{edit}”使这个提示的答案翻转为正确"),
         "proof.none": ("“{edit}” does not flip the answer of this prompt", "“{edit}”没有使这个提示的答案翻转"),
+        "proof.parse": ("read without the required form it is right", "不计格式要求则是对的"),
+        "proof.parse.variants": (
+            "read without the required form it is right in {hits} of {n} variants",
+            "不计格式要求，{n} 个变体中有 {hits} 个是对的",
+        ),
         "proof.no_sham": ("no sham does (0 of {n})", "对照编辑无一翻转（0 / {n}）"),
         "proof.shams": ("{hits} of {n} shams do, too", "{n} 个对照编辑中也有 {hits} 个翻转"),
         "verdict.title": ("Verdict", "结论"),

@@ -99,6 +99,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "template": ("With the ids that were meant the answer is right", "换成本来想发送的 id，答案就正确"),
     "missing": ("No evidence is given; with the fact added the answer is right", "没有给出证据；补上事实后答案正确"),
     "candidate": ("Candidate {code}: {lacks}", "候选 {code}：{lacks}"),
+    "count.what": ("“{what}”", "“{what}”"),
+    "count.shams": ("{flipped} of {n} shams", "{n} 个对照中 {flipped} 个"),
+    "count.repeats": ("{hits} of {n} variants", "{n} 个变体中 {hits} 个"),
     "change.leaf": (
         "A sham that turns the answer right as often, or variants in which “{what}” fails",
         "有对照同样使答案正确，或在变体中“{what}”失效",
@@ -288,7 +291,20 @@ def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterat
 
 def _candidate(leaf: Leaf, lang: Lang) -> str:
     code = " · ".join(part for part in (leaf.code, leaf.detail) if part)
-    return _say("candidate", lang, code=code, lacks=_joined([LACKS[lack][lang == "zh"] for lack in leaf.lacks], lang))
+    lacks = _joined([LACKS[lack][lang == "zh"] for lack in leaf.lacks], lang)
+    return _say("candidate", lang, code=code, lacks=lacks) + (
+        "" if leaf.undone_by is None else _counts(leaf.undone_by, lang)
+    )
+
+
+def _counts(change: Try, lang: Lang) -> str:
+    """The change of a candidate with the counts of its controls, in brackets."""
+    told = [_say("count.what", lang, what=named(change.what, lang))]
+    if change.shams is not None:
+        told.append(_say("count.shams", lang, flipped=change.shams.flipped, n=change.shams.n))
+    if change.repeats is not None:
+        told.append(_say("count.repeats", lang, hits=change.repeats.hits, n=change.repeats.n))
+    return "（{}）".format("，".join(told)) if lang == "zh" else " ({})".format(", ".join(told))
 
 
 def _bounds(rate: Rate) -> str:
