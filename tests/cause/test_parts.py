@@ -121,3 +121,10 @@ def test_the_same_value_in_another_form() -> None:
     assert parts.roles_of(case).fixed == ()
     named = Case.from_data(REFUND | {"answer": {"right": "York", "wrong": "New York", "kind": "name"}}).filled()
     assert not parts.same_value(named, "New York")
+
+
+def test_an_order_across_messages_changes_roles() -> None:
+    case = Case.from_data(REFUND).filled()
+    assert not parts.crosses_roles(case, parts.roles_of(case))
+    ruled = Case.from_data(REFUND | {"evidence": ["policy"]}).filled()
+    assert parts.crosses_roles(ruled, parts.roles_of(ruled))

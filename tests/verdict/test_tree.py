@@ -105,6 +105,13 @@ def test_order_needs_moving_and_an_edge() -> None:
     assert Remark.MECHANISM_NOT_SHOWN not in found.remarks
 
 
+def test_an_order_that_changes_roles_as_well_is_said_so() -> None:
+    facts = replace(REFUND, orders=(FLIPPING_ORDER,), across_roles=True)
+    assert rule(facts).causes[0].code == "order"
+    assert Remark.ROLES_TOO in rule(facts).remarks
+    assert Remark.ROLES_TOO not in rule(replace(REFUND, across_roles=True)).remarks
+
+
 def test_order_without_an_edge_needs_variants_and_says_that_no_mechanism_was_shown() -> None:
     no_edge = replace(REFUND, orders=(FLIPPING_ORDER,), boost=NO_BOOST, cuts=(replace(CUT, flips=False),))
     found = rule(no_edge)

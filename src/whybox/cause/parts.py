@@ -131,9 +131,20 @@ def without(case: CaseInstance, names: Sequence[str]) -> CaseInstance:
     return case.keeping([part.name for part in case.parts if part.name not in set(names)])
 
 
+def movable_parts(roles: Roles) -> set[str]:
+    """Evidence and what stands beside it."""
+    return {*roles.evidence, *roles.others} - {*roles.fixed}
+
+
+def crosses_roles(case: CaseInstance, roles: Roles) -> bool:
+    """Whether another order puts a part into a message of another role (a system rule into the user's words)."""
+    movable = movable_parts(roles)
+    return len({message.role for message in case.messages if any(p.name in movable for p in message.parts)}) > 1
+
+
 def other_orders(case: CaseInstance, roles: Roles) -> list[tuple[str, ...]]:
     """Other orders of evidence and others: all of them up to three parts, a Williams square beyond."""
-    movable = {*roles.evidence, *roles.others} - {*roles.fixed}
+    movable = movable_parts(roles)
     units = tuple(part.name for part in case.parts if part.name in movable)
     if len(units) < 2:
         return []

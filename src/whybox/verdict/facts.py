@@ -96,9 +96,10 @@ class Facts:
     was chosen there. stated: some part of the prompt states the right answer as the scorer reads it; evidence_states: a
     part of the evidence does; stated_beside: parts outside it that do. wrong_stated: parts that hold the wrong answer,
     of those that are kept when the evidence stands alone. form_writers: heads or MLPs that write the illegal form,
-    taken out. writers_sought: heads and MLPs that may write the wrong answer were taken out. follows_change: with
-    another value in the evidence the answer moves to that value. too_few_beside: parts whose cut exceeds the floor, and
-    that so few other spans match that no p ≤ .05 was possible.
+    taken out. across_roles: another order changes the roles of its parts, too. writers_sought: heads and MLPs that may
+    write the wrong answer were taken out. follows_change: with another value in the evidence the answer moves to that
+    value. too_few_beside: parts whose cut exceeds the floor, and that so few other spans match that no p ≤ .05 was
+    possible.
     """
 
     right: bool
@@ -130,6 +131,7 @@ class Facts:
     fact: Try | None = None
     alone: Try | None = None
     orders: tuple[Try, ...] = ()
+    across_roles: bool = False
     boost: Try | None = None
     cuts: tuple[Try, ...] = ()
     closed: Try | None = None

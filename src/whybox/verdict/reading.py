@@ -7,7 +7,7 @@ from whybox.cause.answers import STEPS
 from whybox.cause.claims import Kind
 from whybox.cause.decision import Reading
 from whybox.cause.effects import SegmentEffects, Unknown
-from whybox.cause.parts import same_value, speaks_of, states
+from whybox.cause.parts import crosses_roles, same_value, speaks_of, states
 from whybox.cause.study import Study, closed_same_wrong
 from whybox.cause.trials import Shams, Trial
 from whybox.compare.divergence import Divergence
@@ -58,6 +58,7 @@ def facts_of(
         fact=_try(study, "fact"),
         alone=_try(study, "alone"),
         orders=tuple(as_try(study.trials[name], study.asked.right) for name in study.orders),
+        across_roles=crosses_roles(study.asked.case, study.roles),
         boost=_try(study, "boost"),
         cuts=tuple(as_try(study.trials[name], study.asked.right) for name in study.cuts),
         closed=_try(study, "closed"),

@@ -22,6 +22,11 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "does not undo the failure",
         "换一种顺序（{several}）时，答案同时给出正确答案和另一个：顺序也有影响，但不足以消除错误",
     ),
+    Remark.ROLES_TOO: (
+        "the parts stand in messages of different roles, so that another order exchanges their roles as well: which of the two matters "
+        "was not told apart",
+        "这些部分位于不同角色的消息中，换序也就调换了角色：起作用的是顺序还是角色，未加区分",
+    ),
     Remark.BOOST_COPIES: (
         "{copied} of the boosts of other text make the value that stands there the answer: a boost makes the model repeat what it "
         "is made to look at",

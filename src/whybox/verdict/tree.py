@@ -40,6 +40,7 @@ class Remark(StrEnum):
     RIGHT_FIRST = "right-first"
     RIGHT_LATER = "right-later"
     ORDER_BOTH = "order-both"
+    ROLES_TOO = "roles-too"
     BOOST_COPIES = "boost-copies"
     MECHANISM_NOT_SHOWN = "mechanism-not-shown"
     LIFT_NOT_LOW = "lift-not-low"
@@ -339,6 +340,8 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
     codes = [(leaf.code, leaf.detail) for leaf in named]
     if ("order", None) in codes and not any(edge.flips for edge in _edges(facts)):
         yield Remark.MECHANISM_NOT_SHOWN
+    if ("order", None) in codes and facts.across_roles:
+        yield Remark.ROLES_TOO
     if ("context-use", "not-looked-at") in codes and facts.lift is not None and facts.lift >= 1:
         yield Remark.LIFT_NOT_LOW
     if any(code == "context-use" for code, _ in codes) and any(order.several for order in facts.orders):
