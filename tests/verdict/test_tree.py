@@ -158,6 +158,10 @@ def test_a_forced_prefix_that_is_right_names_nothing() -> None:
     assert Remark.PATH_DEPENDENT in rule(facts).remarks
     tie = replace(facts, own_ld=1e-5)
     assert verdict(tie) == ("not-determined", "path-dependent")
+    assert verdict(replace(tie, evidence_states=False)) == ("not-determined", None), "nothing could have been read"
+    silent = replace(facts, own=False, legal=False)
+    assert verdict(silent) == ("not-determined", "path-dependent")
+    assert verdict(replace(silent, legal=True))[1] != "path-dependent", "a third value was written"
 
 
 def test_format_by_lenient_parse_by_contract_and_by_choice_at_the_start() -> None:

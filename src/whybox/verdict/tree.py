@@ -295,7 +295,8 @@ def _why_not(facts: Facts) -> str | None:
         return "several-answers"
     near_tie = facts.own and abs(facts.own_ld) <= facts.floor
     forced_right = facts.forced is not None and facts.forced[1] > facts.floor
-    if forced_right and (near_tie or not facts.own):
+    third = facts.legal and not facts.own  # how two other values stand behind some words says nothing of it
+    if forced_right and facts.evidence_states is not False and (near_tie or not facts.own) and not third:
         return "path-dependent"
     changed = (*facts.writers, *facts.form_writers, *(pair.change for pair in facts.pairs))
     tried = (facts.alone, facts.boost, facts.closed, *facts.orders, *facts.cuts, *changed)
