@@ -362,3 +362,15 @@ def test_what_is_too_long_is_told_by_its_length(field: str, value: object, found
     with pytest.raises(CaseError, match=f"expected a length of at most .*, found one of {found}") as problem:
         Case.from_data(data)
     assert len(problem.value.cause) < 200
+
+
+def test_a_file_that_is_no_case_is_told_as_such_with_a_remedy(tmp_path: Path) -> None:
+    readme, broken = tmp_path / "README.md", tmp_path / "case.yaml"
+    for file in (readme, broken):
+        file.write_text("# Title\n\n*A black box* tells you: what.")
+    with pytest.raises(CaseError, match=r"README.md: expected a case file in YAML, found .md that is none") as found:
+        Case.load(readme)
+    assert "docs/case.md" in found.value.remedy
+    with pytest.raises(CaseError, match=r"case.yaml:3: expected no YAML alias") as found:
+        Case.load(broken)
+    assert "docs/case.md" in found.value.remedy
