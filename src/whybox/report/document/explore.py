@@ -183,7 +183,7 @@ class Question(Part):
 
 
 class LensLayer(Part):
-    """After one layer, if it were the last: the most probable token; ld: logit of the first id − logit of the second."""
+    """After one layer, if it were the last: the most probable token, and first id − second id in logits."""
 
     layer: int
     top: str
