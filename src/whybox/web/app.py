@@ -13,7 +13,7 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 
-from whybox.errors import CapacityError, UsageError, WhyboxError
+from whybox.errors import CapacityError, UnsupportedError, UsageError, WhyboxError
 from whybox.jobs.explore import Desk, Written
 from whybox.jobs.explore.question import case_file, case_of
 from whybox.model import Model
@@ -210,9 +210,9 @@ def _language(accepted: str) -> Lang:
 
 
 async def _told(_request: Request, error: Exception) -> Response:
-    """One line of cause, one of remedy: 422 for what was asked, 503 for what cannot be done now."""
+    """One line of cause, one of remedy: 422 for what was asked of this model, 503 for what cannot be done now."""
     assert isinstance(error, WhyboxError)
-    status = 422 if isinstance(error, UsageError) else 503
+    status = 422 if isinstance(error, UsageError | UnsupportedError) else 503
     return JSONResponse({"cause": error.cause, "remedy": error.remedy}, status_code=status)
 
 
