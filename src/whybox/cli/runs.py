@@ -70,6 +70,21 @@ class Walk:
             self.bar.stop()
 
 
+class Passes(Walk):
+    """Passes of a model: how many, beforehand; then a live bar where stderr is a terminal."""
+
+    def __init__(self, lang: Literal["en", "zh"], quiet: bool) -> None:
+        super().__init__(lang, quiet)
+        self.planned, self.label = ("运行模型 {n} 次", "运行") if lang == "zh" else ("{n} runs of the model", "runs")
+        self.quiet = quiet
+
+    def announce(self, runs: int) -> None:
+        """Nothing where nothing is run."""
+        if runs and not self.quiet:
+            print(self.planned.format(n=runs), file=sys.stderr, flush=True)
+            self.tell(0, runs)
+
+
 class Calls:
     """Calls to a target: how many about, beforehand; then a live bar where stderr is a terminal."""
 
