@@ -23,7 +23,8 @@ from whybox.cli.threads import limit_threads
 from whybox.errors import UsageError
 
 What = Annotated[
-    list[str] | None, typer.Argument(metavar="[ID …]", help="Claims by id, such as C20; all of them.", show_default=False)
+    list[str] | None,
+    typer.Argument(metavar="[ID …]", help="Claims by id, such as C20; all of them.", show_default=False),
 ]
 Claims = Annotated[
     bool, typer.Option("--claims", help="Recompute what the documents claim, and say what is right, and what is not.")
@@ -52,9 +53,11 @@ class Delivered:
 
 @with_shared
 def learn(what: What = None, claims: Claims = False, *, computed: Computed, told: Delivered) -> None:
-    """The ledger of claims: every number of the documents recomputed, errata explained. Ends with 1 where one no longer fits."""
+    """Recompute what the documents claim: what is right, what is not, and why. Ends with 1 where a record is broken."""
     if not claims:
-        raise UsageError("whybox learn needs to be told what", "whybox learn --claims recomputes what the documents claim")
+        raise UsageError(
+            "whybox learn needs to be told what", "whybox learn --claims recomputes what the documents claim"
+        )
     limit_threads(computed.threads)
 
     from whybox.cli.opening import opened

@@ -1,12 +1,12 @@
 """What figures of a real model stand on: the default model, opened when first asked for, text A and case R.
 
-Text A is the canonical Apache-2.0 licence, its first 512 ids, without template or BOS. Case R is the shipped example of a
-stably wrong answer, read where the model decided it. Each is run once, whatever asks for it.
+Text A is the canonical Apache-2.0 licence, its first 512 ids, without template or BOS. Case R is the shipped example of
+a stably wrong answer, read where the model decided it. Each is run once, whatever asks for it.
 """
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
 

@@ -115,7 +115,7 @@ class Ledger:
     claims: tuple[Claim, ...]
 
     def chosen(self, ids: Sequence[str]) -> tuple[Claim, ...]:
-        """Those of these ids in the order of the ledger; all where none is named. UsageError for one that is not there."""
+        """Those of these ids in the ledger's order; all where none is named. UsageError for one that is not there."""
         wanted = {name.upper() for name in ids}
         unknown = sorted(wanted - {claim.id for claim in self.claims})
         if unknown:

@@ -26,12 +26,11 @@ class Printed:
 
     def like(self, value: float) -> str:
         """Another number in the same form."""
-        _, _, fraction = self.text.partition(".")
-        mantissa, _, exponent = fraction.partition("e")
+        fraction = self.text.partition(".")[2].partition("e")[0]
         if "e" in self.text:
-            return in_powers(value, len(mantissa))
+            return in_powers(value, len(fraction))
         comma = "," if "," in self.text else ""
-        written = f"{value:{comma}.{len(mantissa)}f}"
+        written = f"{value:{comma}.{len(fraction)}f}"
         return (written.lstrip("-") if float(written.replace(",", "")) == 0 else written).replace("-", "−")
 
 

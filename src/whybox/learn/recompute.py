@@ -1,4 +1,4 @@
-"""Every number of the ledger, computed now: what fits its record, and whether a status still follows from the numbers."""
+"""Every number of the ledger, computed now: what fits its record, and whether a status still follows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -81,7 +81,10 @@ def _sizes(layer: LayerPattern) -> Float[np.ndarray, "h k"]:
     """‖v · W_O‖ of each head."""
     each = layer.out.shape[1] // layer.value.shape[1]
     return np.stack(
-        [np.linalg.norm(layer.value[:, head // each] @ layer.out[:, head].T, axis=1) for head in range(layer.out.shape[1])]
+        [
+            np.linalg.norm(layer.value[:, head // each] @ layer.out[:, head].T, axis=1)
+            for head in range(layer.out.shape[1])
+        ]
     ).astype(np.float64)
 
 

@@ -19,13 +19,13 @@ def render_claims(document: ClaimsDocument, console: Console, lang: Lang) -> Non
     console.print(Text(verdict(document, lang), style="bold yellow" if document.broken else ""))
     console.print()
     table = plain_table(console)
-    table.show_header, table.leading = False, 1
+    table.show_header = False
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for claim in document.claims:
         table.add_row(_name(claim, lang), _said(claim, lang))
+        table.add_row("", "")
     console.print(table)
-    console.print()
     for line in legend(document, lang):
         console.print(Text(line, style="dim"))
 

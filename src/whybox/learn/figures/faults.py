@@ -107,7 +107,6 @@ ON_MODEL: OnModels = {
     "faults.unscaled": _with(faults.NO_SCORE_SCALE),
     "faults.late_mask": _with(faults.MASK_AFTER_SOFTMAX),
     "faults.late_mask_renormalised": _with(RENORMALISED),
-    "faults.no_mask": _with(faults.NO_MASK),
     "faults.tiled_heads": _with(faults.KV_HEADS_TILED),
     "faults.eps": OnModel(_eps_change),
     "faults.mean_subtracted": _with(faults.NORM_KIND),

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from whybox.learn.figures.figure import Toys, Value
-from whybox.parts.attention import as_heads, attention, mix, scores, split_heads
+from whybox.parts.attention import as_heads, attention, mix, scores
 from whybox.parts.position import rope_angles, rotate
 from whybox.parts.softmax import softmax
 from whybox.size.outline import Grouped
@@ -49,13 +49,6 @@ def _without_copies() -> Value:
     grouped = mix(softmax(scores(query, key, 0.5)), value)
     key, value = (np.repeat(each, H // G, axis=1) for each in (key, value))
     return float(np.abs(grouped - mix(softmax(scores(query, key, 0.5)), value)).max())
-
-
-def _split_shapes() -> Value:
-    """[1 3 8] as 2 heads; how many entries a direct reshape puts elsewhere."""
-    x = np.arange(24.0).reshape(1, 3, 8)
-    split = split_heads(x, 2)
-    return *map(float, split.shape), float((x.reshape(1, 2, 3, 4) != split).sum())
 
 
 def _memory_order() -> Value:
@@ -118,7 +111,6 @@ TOYS: Toys = {
     "heads.repeated": lambda: tuple(map(float, np.repeat(np.arange(2), 3))),
     "heads.tiled": lambda: tuple(map(float, np.tile(np.arange(2), 3))),
     "heads.grouped_error": _without_copies,
-    "heads.split": _split_shapes,
     "heads.memory_order": _memory_order,
     "heads.products": lambda: (_products(1)[0], _products(8)[0]),
     "heads.score_ratio": lambda: _products(8)[1] / _products(1)[1],

@@ -71,7 +71,9 @@ TOYS: Toys = {
     "masks.last_row_sees": lambda: float(visible(FIVE, FIVE)[-1].sum()),
     "masks.rows_before_see": lambda: float(visible(FIVE, FIVE)[:3, 3].sum()),
     "masks.fourth_row_sees": lambda: float(visible(FIVE, FIVE)[3].sum()),
-    "masks.complement_error": lambda: float(np.abs(np.triu(np.ones((5, 5)), k=1) - (1 - np.tril(np.ones((5, 5))))).max()),
+    "masks.complement_error": lambda: float(
+        np.abs(np.triu(np.ones((5, 5)), k=1) - (1 - np.tril(np.ones((5, 5))))).max()
+    ),
     "masks.empty_row_nearly": _empty_row_nearly,
     "masks.empty_row_infinite": lambda: float(np.isnan(_stably(np.full(4, -np.inf))).sum()),
     "masks.empty_row": lambda: float(softmax(np.ones(4), np.zeros(4, bool)).sum()),

@@ -39,7 +39,9 @@ def _gelu_error() -> Value:
 
 def _silu_minimum() -> Value:
     """Value and place."""
-    found = minimize_scalar(lambda z: float(silu(np.array([z]))[0]), bounds=(-3, 0), method="bounded", options={"xatol": 1e-9})
+    found = minimize_scalar(
+        lambda z: float(silu(np.array([z]))[0]), bounds=(-3, 0), method="bounded", options={"xatol": 1e-9}
+    )
     return float(found.fun), float(found.x)
 
 

@@ -40,7 +40,7 @@ def _most_local(ground: Ground) -> Value:
 
 def _stripes(ground: Ground) -> Value:
     """Keys with a mean weight above .3, over all heads: how many, how many of them key 0, key 58."""
-    loud = _of(ground).columns[:, : -FROM] > LOUD
+    loud = _of(ground).columns[:, :-FROM] > LOUD
     return float(loud.sum()), float(loud[:, 0].sum()), float(loud[:, 58].sum())
 
 

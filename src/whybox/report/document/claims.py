@@ -1,4 +1,4 @@
-"""The document of `whybox learn --claims`: what the documents say, what is right, and whether the numbers still say so."""
+"""The document of `whybox learn --claims`: what the documents say, what is right, whether the record still holds."""
 
 from typing import ClassVar, Literal
 
@@ -31,8 +31,8 @@ class ClaimNumber(Part):
 class ClaimRow(Part):
     """One claim. where: sections of the documents. erratum: an error that was known before it was recomputed.
 
-    basis: what decides: numbers computed now, numbers measured once, or reading alone. holds: whether the numbers are as
-    recorded and the status follows from them.
+    basis: what decides: numbers computed now, numbers measured once, or reading alone. holds: whether the numbers are
+    as recorded and the status follows from them.
     """
 
     id: str
