@@ -19,7 +19,7 @@ from whybox.cause.effects import Base, key_effects
 from whybox.cause.stages import stages
 from whybox.cause.study import Study, open_study
 from whybox.engine import choice
-from whybox.engine.edit import Edit, zero
+from whybox.engine.edit import zero
 from whybox.engine.trace import Engine, Trace, log_softmax
 from whybox.items.case import Case
 from whybox.learn.text_attention import HeadsRead, LayerPattern
@@ -56,10 +56,6 @@ class TextA:
     def with_fault(self, fault: Fault) -> float:
         """NLL with something wrong. What is no other arithmetic runs on the engine that the model runs on."""
         return nll(self._engine(fault).run(self.ids).logits, self.ids)
-
-    def with_edit(self, edit: Edit) -> float:
-        """NLL with one edit."""
-        return nll(self.model.engine.run(self.ids, (), (edit,)).logits, self.ids)
 
     def _engine(self, fault: Fault) -> Engine:
         model = self.model

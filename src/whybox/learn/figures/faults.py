@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from whybox.engine.edit import cut, zero
+from whybox.engine.edit import Edit, cut, zero
 from whybox.engine.rewired import VISIBLE, Rewire
 from whybox.learn.figures.figure import OnModel, OnModels, Value
 from whybox.learn.ground import Ground, chance, nll
@@ -89,11 +89,15 @@ def _tiled(ground: Ground) -> Value:
     return float(np.abs(logits - text.base.logits).max()), float(flips.sum())
 
 
-def _without_sink(renormalised: bool) -> OnModel:
-    """Change of NLL when queries from the 9th on no longer see key 0: the row renormalised, or not."""
-    at = {"q": slice(SINK_FROM, None), "k": 0}
-    edit = cut(**at) if renormalised else zero("pattern", **at)
-    return OnModel(lambda ground: ground.text_a.with_edit(edit) - ground.text_a.nll)
+def _without_sink(edit: Edit) -> OnModel:
+    """Change of NLL, from the 9th row on, when no query but the first sees key 0."""
+
+    def change(ground: Ground) -> Value:
+        text = ground.text_a
+        logits = ground.model.engine.run(text.ids, (), (edit,)).logits
+        return nll(logits, text.ids, SINK_FROM) - nll(text.base.logits, text.ids, SINK_FROM)
+
+    return OnModel(change)
 
 
 ON_MODEL: OnModels = {
@@ -117,6 +121,6 @@ ON_MODEL: OnModels = {
     "faults.no_output_matrix": _with(NO_OUTPUT_MATRIX),
     "faults.cached": OnModel(_cached),
     "faults.tiled": OnModel(_tiled),
-    "faults.no_sink": _without_sink(True),
-    "faults.no_sink_not_renormalised": _without_sink(False),
+    "faults.no_sink": _without_sink(cut(q=slice(1, None), k=0)),
+    "faults.no_sink_not_renormalised": _without_sink(zero("pattern", q=slice(1, None), k=0)),
 }

@@ -14,6 +14,14 @@ _LLAMA_3_8B: dict[str, object] = _LLAMA_2_70B | {
     "hidden_size": 4096, "num_hidden_layers": 32, "num_attention_heads": 32, "intermediate_size": 14336,
     "vocab_size": 128256, "max_position_embeddings": 8192,
 }  # fmt: skip
+_SMOLLM2: dict[str, object] = {
+    "hidden_size": 576, "num_hidden_layers": 30, "num_attention_heads": 9, "num_key_value_heads": 3,
+    "intermediate_size": 1536, "vocab_size": 49152, "max_position_embeddings": 8192, "tie_word_embeddings": True,
+}  # fmt: skip
+_GEMMA_3_270M: dict[str, object] = {
+    "hidden_size": 640, "num_hidden_layers": 18, "num_attention_heads": 4, "num_key_value_heads": 1, "head_dim": 256,
+    "intermediate_size": 2048, "vocab_size": 262144, "max_position_embeddings": 32768, "sliding_window": 512,
+}  # fmt: skip
 _CONFIGS: dict[str, tuple[str, dict[str, object]]] = {
     "Llama 2 7B": (
         "llama",
@@ -37,18 +45,8 @@ _CONFIGS: dict[str, tuple[str, dict[str, object]]] = {
         | {"hidden_size": 2048, "num_hidden_layers": 16, "intermediate_size": 8192, "head_dim": 64}
         | {"tie_word_embeddings": True},
     ),
-    "SmolLM2 135M": (
-        "llama",
-        {"hidden_size": 576, "num_hidden_layers": 30, "num_attention_heads": 9, "num_key_value_heads": 3}
-        | {"intermediate_size": 1536, "vocab_size": 49152, "max_position_embeddings": 8192}
-        | {"tie_word_embeddings": True},
-    ),
-    "Gemma 3 270M": (
-        "gemma3_text",
-        {"hidden_size": 640, "num_hidden_layers": 18, "num_attention_heads": 4, "num_key_value_heads": 1}
-        | {"head_dim": 256, "intermediate_size": 2048, "vocab_size": 262144, "max_position_embeddings": 32768}
-        | {"sliding_window": 512},
-    ),
+    "SmolLM2 135M": ("llama", _SMOLLM2),
+    "Gemma 3 270M": ("gemma3_text", _GEMMA_3_270M),
     "GPT-2": ("gpt2", {"n_embd": 768, "n_layer": 12, "n_head": 12, "n_positions": 1024, "vocab_size": 50257}),
 }
 SMOLLM2, LLAMA_2_70B, LLAMA_3_8B = "SmolLM2 135M", "Llama 2 70B", "Llama 3 8B"
