@@ -2,7 +2,7 @@
 
 import sys
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -23,7 +23,7 @@ class Runs:
         self.quiet = quiet
         self.bar: Bar | None = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Runs":
         return self
 
     def announce(self, plan: "Plan") -> None:
@@ -53,7 +53,7 @@ class Walk:
         self.shown = sys.stderr.isatty() and not quiet
         self.bar: Bar | None = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Walk":
         return self
 
     def tell(self, done: int, planned: int) -> None:
@@ -78,6 +78,9 @@ class Passes(Walk):
         self.planned, self.label = ("运行模型 {n} 次", "运行") if lang == "zh" else ("{n} runs of the model", "runs")
         self.quiet = quiet
 
+    def __enter__(self) -> "Passes":
+        return self
+
     def announce(self, runs: int) -> None:
         """Nothing where nothing is run."""
         if runs and not self.quiet:
@@ -94,7 +97,7 @@ class Calls:
         self.planned = 0
         self.bar: Bar | None = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Calls":
         return self
 
     def announce(self, calls: int) -> None:

@@ -8,8 +8,8 @@ CLAIMS: dict[str, tuple[str, str]] = {
         "文档中的 {n} 条说法：{right} 条正确，{imprecise} 条不精确，{wrong} 条错误",
     ),
     "claims.holds": (
-        "All {computed} numbers that were computed now are what was recorded; {once} were measured once.",
-        "此刻算出的 {computed} 组数值都与记录一致；另有 {once} 组只测量过一次。",
+        "Numbers computed now: {computed}, all of them as recorded. Measured once: {once}.",
+        "此刻算出 {computed} 组数值，全部与记录一致；只测量过一次的有 {once} 组。",
     ),
     "claims.broken": (
         "Not as recorded any more: {ids}. The ledger, or what it computes with, has changed.",
