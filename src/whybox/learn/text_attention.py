@@ -1,6 +1,6 @@
 """What every head does on a text, from its patterns: scores, sinks, neighbours, entropy, what the first key brings.
 
-Judged are queries from the 65th on, which see enough keys.
+Judged are queries from the 9th on, as everywhere; columns by queries from the 65th on, over keys that many of them see.
 """
 
 from collections.abc import Iterable
@@ -10,9 +10,10 @@ import numpy as np
 from jaxtyping import Float
 
 from whybox.parts.mask import visible
+from whybox.statistics.attention import JUDGED_FROM
 
 Array = np.ndarray
-FROM = 64
+COLUMNS_FROM = 64
 LOCAL = 5
 
 
@@ -37,7 +38,6 @@ class HeadsRead:
     local: Float[np.ndarray, "n"]
     entropy: Float[np.ndarray, "n"]
     columns: Float[np.ndarray, "n k"]
-    first_share: Float[np.ndarray, "n"]
     first_written: Float[np.ndarray, "n"]
     first_size: Float[np.ndarray, "n"]
     row_sum_error: Float[np.ndarray, "n"]
@@ -53,18 +53,17 @@ def _layer(layer: LayerPattern) -> dict[str, Array]:
     n = layer.pattern.shape[-1]
     seen = visible(np.arange(n), np.arange(n))
     a, back = layer.pattern.astype(np.float64), np.arange(n)[:, None] - np.arange(n)[None, :]
-    late = a[:, FROM:]
+    late = a[:, JUDGED_FROM:]
     written = late * _sizes(layer)[:, None, :]
     sizes = _value_sizes(layer)
     return {
         "sd": layer.scores[:, seen].std(axis=1, dtype=np.float64),
         "largest": np.abs(layer.scores[:, seen]).max(axis=1).astype(np.float64),
-        "sink": a[:, 1:, 0].mean(axis=1),
-        "previous": (late * (back == 1)[FROM:]).sum(axis=-1).mean(axis=1),
-        "local": (late * ((back >= 0) & (back < LOCAL))[FROM:]).sum(axis=-1).mean(axis=1),
-        "entropy": _entropy(late, seen[FROM:]).mean(axis=1),
-        "columns": late.sum(axis=1) / np.maximum(seen[FROM:].sum(axis=0), 1),
-        "first_share": late[..., 0].mean(axis=1),
+        "sink": late[..., 0].mean(axis=1),
+        "previous": (late * (back == 1)[JUDGED_FROM:]).sum(axis=-1).mean(axis=1),
+        "local": (late * ((back >= 0) & (back < LOCAL))[JUDGED_FROM:]).sum(axis=-1).mean(axis=1),
+        "entropy": _entropy(late, seen[JUDGED_FROM:]).mean(axis=1),
+        "columns": a[:, COLUMNS_FROM:].sum(axis=1) / np.maximum(seen[COLUMNS_FROM:].sum(axis=0), 1),
         "first_written": (written[..., 0] / written.sum(axis=-1)).mean(axis=1),
         "first_size": sizes[:, 0] / np.median(sizes[:, 1:], axis=1),
         "row_sum_error": np.abs(a.sum(axis=-1) - 1).max(axis=1),

@@ -1,4 +1,4 @@
-"""What every head of the default model does on text A: scores, sinks, neighbours, entropy. Queries from the 65th on."""
+"""What every head of the default model does on text A: scores, sinks, neighbours, entropy."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ from jaxtyping import Float
 
 from whybox.learn.figures.figure import OnModel, OnModels, Value
 from whybox.learn.ground import Ground
-from whybox.learn.text_attention import FROM, HeadsRead
+from whybox.learn.text_attention import COLUMNS_FROM, HeadsRead
 
 LOUD = 0.3
 CAPITAL = "The capital of France is"
@@ -40,7 +40,7 @@ def _most_local(ground: Ground) -> Value:
 
 def _stripes(ground: Ground) -> Value:
     """Keys with a mean weight above .3, over all heads: how many, how many of them key 0, key 58."""
-    loud = _of(ground).columns[:, :-FROM] > LOUD
+    loud = _of(ground).columns[:, :-COLUMNS_FROM] > LOUD
     return float(loud.sum()), float(loud[:, 0].sum()), float(loud[:, 58].sum())
 
 
@@ -53,7 +53,7 @@ def _flat(ground: Ground) -> Value:
 def _first_key(ground: Ground) -> Value:
     """Of key 0: mean weight, mean part of what is written, size of its value over that of the others (median)."""
     found = _of(ground)
-    return float(found.first_share.mean()), float(found.first_written.mean()), float(np.median(found.first_size))
+    return float(found.sink.mean()), float(found.first_written.mean()), float(np.median(found.first_size))
 
 
 def _capital_sink(ground: Ground) -> Value:
