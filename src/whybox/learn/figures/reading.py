@@ -33,8 +33,8 @@ def _thirds(ground: Ground) -> Value:
 
 
 def _most_local(ground: Ground) -> Value:
-    """Layers of the four heads that look most at the last five keys, in order of layers."""
-    best = np.argsort(-_of(ground).local)[:4] // ground.model.spec.layers[0].attention.heads
+    """Layers of the five heads that look most at the last five keys, in order of layers."""
+    best = np.argsort(-_of(ground).local)[:5] // ground.model.spec.layers[0].attention.heads
     return tuple(map(float, sorted(best)))
 
 
