@@ -42,5 +42,5 @@ def legend(document: ClaimsDocument, lang: Lang) -> list[str]:
         number.value_reason for claim in document.claims for number in claim.numbers if number.value_reason
     )
     if reasons:
-        lines.append(say("claims.mark.once", lang, reasons="; ".join(map(str, reasons))))
+        lines.append(say("claims.mark.once", lang, reasons=("；" if lang == "zh" else "; ").join(map(str, reasons))))
     return [*lines, say("claims.sources", lang)]
