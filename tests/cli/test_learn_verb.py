@@ -30,7 +30,7 @@ def test_the_terminal_fits_eighty_columns(monkeypatch: pytest.MonkeyPatch) -> No
     assert ended.exit_code == 0
     assert max(map(len, ended.stdout.splitlines())) <= 80
     assert "✗ wrong" in ended.stdout
-    assert "0.0743 0.3057 0.6200" in ended.stdout
+    assert "0.0743 / 0.3057 / 0.6200" in ended.stdout
     assert "0.695†" in ended.stdout
     assert "known before anything was recomputed" in ended.stdout
 

@@ -53,7 +53,7 @@ def test_the_page_holds_every_claim_and_keeps_its_ceilings(document: ClaimsDocum
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_sentences_of_one_claim(lang: Lang) -> None:
     (claim,) = claims(["C102"], lang, closed).claims
-    joined = {"en": "0.6652 0.2447 0.0900", "zh": "0.6652、0.2447、0.0900"}[lang]
+    joined = {"en": "0.6652 / 0.2447 / 0.0900", "zh": "0.6652、0.2447、0.0900"}[lang]
     assert joined in claim.right
     assert claim.numbers[1].stated == ("0.61", "0.22", "0.17")
     assert claim.numbers[1].agrees is False

@@ -15,7 +15,7 @@ from whybox.report.document import ClaimNumber, ClaimRow, ClaimsDocument, ClaimT
 from whybox.report.words import say
 
 NO_MODEL = ModelInfo(name="none", family="none", digest="", engine="numpy", precision="fp64", kernel="parts")
-JOINED = {"en": " ", "zh": "、"}
+JOINED = {"en": " / ", "zh": "、"}
 
 
 def _nobody(_done: int, _planned: int) -> None:
