@@ -10,9 +10,10 @@ from unittest.mock import Mock
 import pytest
 
 from whybox.cli.opening import prompt_of
-from whybox.cli.telling import Form, made_folder, write_whole
+from whybox.cli.telling import Form, write_whole
 from whybox.errors import PromptError, StorageError
 from whybox.model import Model
+from whybox.suite.database import made_folder
 
 
 @pytest.mark.parametrize(
@@ -33,7 +34,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(name: str, ca
 def test_what_the_system_refuses_is_told_in_one_line_without_names_of_ours(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for act in (partial(write_whole, tmp_path / "gone" / "x.json", ""), partial(made_folder, tmp_path / "file" / "x")):
-        with pytest.raises(StorageError, match="cannot (write|make the folder)") as refused:
+        with pytest.raises(StorageError, match=r"cannot (write|make the folder)") as refused:
             act()
         assert ".part" not in refused.value.cause
         assert "Errno" not in refused.value.cause

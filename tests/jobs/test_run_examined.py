@@ -34,7 +34,9 @@ def of(bot: Bot, wanted: Wanted = WANTED) -> dict[str, str]:
 
 def ran(folder: Path, target: str, probes: str = "order: {items: 4}", options: RunOptions = PLAIN) -> RunDocument:
     path = folder / "whybox.yaml"
-    path.write_text(f"suite: s\ntargets: [{json.dumps(target)}]\nprobes: {{{probes}}}\nrun: {{floor: {{items: 2, times: 2}}}}\n")
+    path.write_text(
+        f"suite: s\ntargets: [{json.dumps(target)}]\nprobes: {{{probes}}}\nrun: {{floor: {{items: 2, times: 2}}}}\n"
+    )
     prepared = prepare(path, options, opened, partial(once, folder / "out" / "run.sqlite"))
     return run_suite(prepared, options, folder / "out")
 
@@ -73,7 +75,7 @@ def test_a_cut_is_found_as_long_as_the_suite_needs(side: str, finding: str) -> N
     bot = kinds.TruncatesContext(600, side, "after")  # type: ignore[arg-type]
     found = until_done(examined(BotTarget(bot), Wanted(700, draws=False)))
     assert finding in [each["finding"] for each in found.checks]
-    assert found.cut == pytest.approx(600, rel=0.1)
+    assert found.cut == pytest.approx(600, rel=0.15)
     assert until_done(examined(BotTarget(bot), Wanted(100, draws=False))).cut is None
 
 

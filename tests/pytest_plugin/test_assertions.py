@@ -88,7 +88,9 @@ def test_does_not_repeat(whybox_target):
 
 def test_what_is_open_says_how_many_items_are_missing_in_its_one_line(run: Run) -> None:
     result = run(OPEN, "-rs")
-    result.stdout.fnmatch_lines_random(["SKIPPED*changed *About * more items would settle it.*", "inconclusive: order *About * more items*"])
+    result.stdout.fnmatch_lines_random(
+        ["SKIPPED*changed *About * more items would settle it.*", "inconclusive: order *About * more items*"]
+    )
 
 
 def test_fields_that_cannot_be_are_told_of_the_assertion_and_not_of_a_file(run: Run) -> None:

@@ -77,7 +77,6 @@ def run(
 
     from whybox.cli.running import prepared_suite, ran, say_plan
     from whybox.jobs.run import RUN, RunOptions
-    from whybox.cli.telling import made_folder
     from whybox.jobs.run_examined import once, remembered
     from whybox.library.folders import own_answers
     from whybox.suite.whole import Choice
@@ -87,8 +86,6 @@ def run(
     model = shared.model if "model" in shared.typed else None
     options = RunOptions(choice, seed, chosen.repeat, model, strict, shared.language, why)
     folder = shared.out or FOLDER
-    if not dry_run:
-        made_folder(folder)
     know = partial(remembered if dry_run else once, folder / RUN)
     prepared = prepared_suite(suite, options, shared, jobs, know)
     if dry_run:

@@ -123,15 +123,6 @@ def require_free(out: Path, force: bool) -> None:
         raise UsageError(f"{out} is there already", "name another file, or use --force")
 
 
-def made_folder(folder: Path) -> Path:
-    """The folder, made where it is not there. StorageError where it cannot be."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise StorageError(f"cannot make the folder {folder}: {_said(problem)}", ELSEWHERE) from problem
-    return folder
-
-
 def _said(problem: OSError) -> str:
     """What the system says, without its number and without the name of a file of ours."""
     return (problem.strerror or str(problem)).lower()

@@ -16,6 +16,7 @@ from whybox.report.document import Lang, Mechanism, RunDocument, to_json
 from whybox.statistics.unknown import Unknown
 from whybox.suite import observed, scores
 from whybox.suite.behaviour import Behaviour, TargetText
+from whybox.suite.database import made_folder
 from whybox.suite.grounds import grounds_of, seeded
 from whybox.suite.judgement import Where
 from whybox.suite.planning import Planned, Row, longest, plan, rows
@@ -59,9 +60,7 @@ def plan_rows(prepared: Prepared) -> list[Row]:
     return rows(prepared.planned, prepared.grounds)
 
 
-def prepare(
-    path: Path, options: RunOptions, opened: Callable[[TargetText], Target], know: Know = as_said
-) -> Prepared:
+def prepare(path: Path, options: RunOptions, opened: Callable[[TargetText], Target], know: Know = as_said) -> Prepared:
     """Reads the suite, opens its targets, learns what they can do, plans every call. UsageError for what cannot be, and
     for `why` where a target is no model of this machine; whatever `know` raises.
     """
@@ -98,8 +97,7 @@ def run_suite(
     BrokenOff where Ctrl-C came while failures were explained: it ends the run, and holds what was explained by then.
     """
     begun = time.perf_counter()
-    folder.mkdir(parents=True, exist_ok=True)
-    found = run(prepared, folder / RUN, options.choice, tell)
+    found = run(prepared, made_folder(folder) / RUN, options.choice, tell)
     told = prepared, found
     document = _kept(run_document(*told, options.lang, options.strict), found, folder, begun)
     if options.why is None:

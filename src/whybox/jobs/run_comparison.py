@@ -120,7 +120,7 @@ def _outcome(run: Kept, key: Key) -> str:
 
 @dataclass(frozen=True)
 class Group:
-    """One arm of one probe: of every item the change in right answers, None where a call was lost; texts that differ."""
+    """One arm of one probe. changes: in right answers, by item, None where a call was lost. texts: that differ."""
 
     probe: str
     arm: str

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from whybox.jobs.doctor.brief import Wanted, examined
+from whybox.suite.database import made_folder
 from whybox.suite.examined import Examined, keep, kept
 from whybox.suite.store import Store
 from whybox.targets.target import Target
@@ -31,7 +32,7 @@ def remembered(path: Path, wishes: Mapping[str, Wish]) -> Mapping[str, Examined]
 def once(path: Path, wishes: Mapping[str, Wish]) -> Mapping[str, Examined]:
     """What the file holds, and whoever is not in it is examined. EndpointError, InfrastructureError as `examined`."""
     known = dict(remembered(path, wishes))
-    path.parent.mkdir(parents=True, exist_ok=True)
+    made_folder(path.parent)
     with Store(path) as store:
         for name, (target, wanted) in wishes.items():
             if name not in known:

@@ -101,10 +101,11 @@ class FloorText(Strict):
 
 
 class RunText(Strict):
-    """How calls are made. looks: how often the gates may be read, written before the first run."""
+    """How calls are made. stop: texts that end an answer. looks: how often gates may be read, written beforehand."""
 
     temperature: Annotated[float, Field(ge=0)] = 0.0
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    stop: Annotated[list[Annotated[str, Field(min_length=1)]], Field(max_length=4)] = Field(default_factory=list)
     floor: FloorText = Field(default_factory=FloorText)
     cache: bool = True
     looks: Literal[1, 2] = 1

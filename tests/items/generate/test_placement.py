@@ -31,6 +31,7 @@ from whybox.items.generate.releases import releases
 from whybox.items.seeds import item_generator
 from whybox.statistics.behaviour.cutoff import CONTROLS, FACTS, FACTS_A_MONTH
 from whybox.text import chat
+from whybox.text.prompt import Part, from_parts
 
 from .toy_tokens import count_tokens, encode, strictly_rising
 
@@ -88,18 +89,22 @@ def test_depth_in_the_ids_of_a_real_model(depth: float) -> None:
 @pytest.mark.parametrize("name", ["smollm2", "gemma3-270m"])
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_needle_stands_within_one_sentence_in_the_ids_of_real_models(name: str, language: Language) -> None:
-    """Counted by hand: ids between the needle and the place that was asked for, beside the ids of the longest sentence."""
+    """Counted by hand: ids from the needle to where it was asked for, beside those of the longest sentence."""
     tokenizer = real(name).tokenizer
 
-    def encode_chat(before: str, passage: str, after: str) -> Encoded:
+    def encode_real(before: str, passage: str, after: str) -> Encoded:
         texts = {"before": before, "passage": passage, "after": after}
-        parts = [{"name": part, "text": text} for part, text in texts.items() if text]
-        prompt = chat.from_messages(tokenizer, [{"role": "user", "parts": parts}], join="")
+        named = [(part, text) for part, text in texts.items() if text]
+        if tokenizer.chat_template is None:
+            prompt = from_parts(tokenizer, [Part(*each) for each in named], join="")
+        else:
+            parts = [{"name": part, "text": text} for part, text in named]
+            prompt = chat.from_messages(tokenizer, [{"role": "user", "parts": parts}], join="")
         return Encoded(prompt.ids, {s.name: (s.start, s.end) for s in prompt.segments if s.kind == "part"})
 
     for depth in DEPTHS:
-        placed = place(NEEDLE[language], depth, 40, language, item_generator(2, "evidence", f"{depth}"), encode_chat)
-        sent = encode_chat(placed.before, placed.passage, placed.after)
+        placed = place(NEEDLE[language], depth, 40, language, item_generator(2, "evidence", f"{depth}"), encode_real)
+        sent = encode_real(placed.before, placed.passage, placed.after)
         start, end = sent.spans["passage"]
         before, after = (b - a for a, b in (sent.spans.get(part, (0, 0)) for part in ("before", "after")))
         pieces = sentences(placed.before) + sentences(placed.after)

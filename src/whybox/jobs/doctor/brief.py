@@ -65,21 +65,26 @@ def _shown(said: Ability, found: DoctorCheck | None) -> Ability:
 
 
 async def _checks(examiner: Examiner, wanted: Wanted) -> list[DoctorCheck]:
-    """From what costs nothing to what depends on it; a target without chat is asked for scores alone."""
+    """From what costs nothing to what depends on it. What the engine of this process computes needs no second proof."""
     target = examiner.target
-    is_local = isinstance(target, LocalTarget)
-    found = local.short_checks(target, wanted.seed) if isinstance(target, LocalTarget) else [await _reached(examiner)]
-    if any(each.finding == FIRST for each in found):
+    if isinstance(target, LocalTarget):
+        found = local.short_checks(target, wanted.seed)
+        if target.abilities.chat and not any(each.finding == FIRST for each in found):
+            found += await _drawn(examiner, wanted)
         return found
+    found = [await _reached(examiner)]
     if target.abilities.chat.has is False:
-        return [*found, check("chat", "skipped", "none", quote=target.abilities.chat.why), await abilities.scores(examiner)]
-    found += [await abilities.logprobs(examiner), await abilities.scores(examiner)]
-    if wanted.draws:
-        found.append(await abilities.seeds(examiner, TOPICS))
-    if not is_local:
-        found += [await template.system(examiner), await template.added(examiner), await template.bos(examiner)]
-        found.append(await context.context(examiner, 2 * wanted.longest))  # the last doubling stays below it
+        skipped = check("chat", "skipped", "none", quote=target.abilities.chat.why)
+        return [*found, skipped, await abilities.scores(examiner)]
+    found += [await abilities.logprobs(examiner), await abilities.scores(examiner), *await _drawn(examiner, wanted)]
+    found += [await template.system(examiner), await template.added(examiner), await template.bos(examiner)]
+    found.append(await context.context(examiner, 2 * wanted.longest))  # the last doubling stays below it
     return [*found, abilities.usage(examiner.replies)]
+
+
+async def _drawn(examiner: Examiner, wanted: Wanted) -> list[DoctorCheck]:
+    """Whether a seed is honoured, where the suite draws at all."""
+    return [await abilities.seeds(examiner, TOPICS)] if wanted.draws else []
 
 
 async def _reached(examiner: Examiner) -> DoctorCheck:

@@ -20,8 +20,8 @@ class DifferenceRow(Part):
     """Right answers in one arm, items paired by the prompt that was sent, first runs. difference: second − first.
 
     arm: empty for all arms of a probe together, each item by its mean over them.
-    worse, better: items right in the first run only, in the second only; of all arms together, items with fewer and with
-    more right answers. lost: pairs with a call that failed; items without a whole pair.
+    worse, better: items right in the first run only, in the second only; of all arms together, items with fewer and
+    with more right answers. lost: pairs with a call that failed; items without a whole pair.
     p: exact McNemar; of all arms together a sign flip of the items. p_adjusted: Holm over the rows of probes and arms.
     p_same: that both lie within the margin, Holm as well.
     """

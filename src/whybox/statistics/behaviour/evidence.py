@@ -89,8 +89,8 @@ def weights_of(places: int) -> tuple[Float[np.ndarray, "place"], Float[np.ndarra
 def classified(ends: Contrast, lean: Contrast, margin: float) -> Shape:
     """`flat` where both contrasts are shown to lie inside ±margin; else the one that is larger and not 0 decides.
 
-    Q decides where |Q| > |L|/2. A shape has a name only where the interval and the test agree that it is not 0: with few
-    items that differ, an interval may leave 0 out although dealing the places anew often gives as much.
+    Q decides where |Q| > |L|/2. A shape has a name only where interval and test agree that it is not 0: with few items
+    that differ, an interval may leave 0 out although dealing the places anew often gives as much.
     """
     if max(_p_flat(ends.effects, margin), _p_flat(lean.effects, margin)) <= ALPHA:
         return Shape.FLAT
