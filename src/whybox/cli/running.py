@@ -10,7 +10,7 @@ from whybox.cli.opening import model_of
 from whybox.cli.options import EngineName, Shared
 from whybox.cli.run_bar import RunBar, show_plan
 from whybox.cli.telling import json_text, print_document, write_whole
-from whybox.jobs.run import BrokenOff, RunOptions, plan_rows, prepare, run_suite, seconds_of, target_from
+from whybox.jobs.run import BrokenOff, RunOptions, is_unfinished, plan_rows, prepare, run_suite, seconds_of, target_from
 from whybox.jobs.run_calls import calls_of
 from whybox.jobs.run_examined import Know
 from whybox.model import Model
@@ -36,7 +36,7 @@ def prepared_suite(suite: Path, options: RunOptions, shared: Shared, width: int 
 
 def ran(prepared: Prepared, options: RunOptions, folder: Path, shared: Shared) -> RunDocument:
     """Plan, progress, result, files. KeyboardInterrupt says where what was done is kept."""
-    if not shared.quiet:
+    if not shared.quiet and is_unfinished(prepared, folder):
         show_plan(plan_rows(prepared), shared.language, Console(stderr=True))
     try:
         with RunBar(shared.language, shared.quiet) as bar:

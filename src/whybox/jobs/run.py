@@ -125,6 +125,14 @@ def _kept(document: RunDocument, found: Found, folder: Path, begun: float) -> Ru
     return document
 
 
+def is_unfinished(prepared: Prepared, folder: Path) -> bool:
+    """Whether a call of the plan has not ended yet."""
+    if not (folder / RUN).is_file():
+        return True
+    with Store(folder / RUN) as store:
+        return bool(store.unfinished(prepared.planned.calls))
+
+
 def seconds_of(prepared: Prepared, folder: Path) -> float | Unknown:
     """About how long the unfinished calls will take, by those that this run has made."""
     if not (folder / RUN).is_file():

@@ -39,12 +39,17 @@ probes:
 _RUN = """
 run:
   temperature: 0
+  {stop}
   floor: {{items: {items}, times: {times}}}   # the same request again and again, before the first probe
   looks: 1                # how often the gates may be read
 
 report:
   strict: false           # true: an inconclusive gate ends the run with 4
 """
+_STOP = {
+    "smoke": r'stop: ["\n"]            # an answer ends with its line: small models go on and on',
+    "full": r'# stop: ["\n"]          # an answer ends with its line; not for answers that may take several',
+}
 
 
 def suite_text(size: Size, model: str = "smollm2") -> str:
@@ -53,7 +58,7 @@ def suite_text(size: Size, model: str = "smollm2") -> str:
     top = _TOP.format(head=_HEAD[size], size=size, model=model if _PLAIN.fullmatch(model) else json.dumps(model))
     floor = {"smoke": (4, 3), "full": (12, 5)}[size]
     parts = [top, *(_probe(name, size) for name in named), *_gates(named, size)]
-    return "".join(parts) + _RUN.format(items=floor[0], times=floor[1])
+    return "".join(parts) + _RUN.format(stop=_STOP[size], items=floor[0], times=floor[1])
 
 
 def _probe(name: str, size: Size) -> str:
