@@ -7,7 +7,7 @@ from typing import Literal, assert_never
 
 from whybox.errors import CaseError
 from whybox.items.lenient import bare_value, is_number
-from whybox.items.scoring import Scorer, choice_scorer, name_scorer, number_scorer, text_scorer
+from whybox.items.scoring import Match, Scorer, choice_scorer, name_scorer, number_scorer, text_scorer
 from whybox.items.scoring.folding import fold_text
 from whybox.items.scoring.quantities import find_quantities
 from whybox.text.prompt import Part
@@ -41,7 +41,8 @@ class Decoding:
 class CaseInstance:
     """One concrete prompt with its answers. Either `messages` or `raw_parts` is empty.
 
-    `values`: the slot values that made it; `wrong`: None when the case names none; `got`: only on the case itself.
+    `values`: the slot values that made it; `wrong`: None when the case names none; `got`: only on the case itself;
+    `match`: how answers are matched where not by their kind.
     """
 
     id: str
@@ -58,6 +59,7 @@ class CaseInstance:
     got: str | None = None
     decoding: Decoding = field(default_factory=Decoding)
     contract_prefix: str | None = None
+    match: Match | None = None
 
     @property
     def is_raw(self) -> bool:
@@ -79,6 +81,8 @@ class CaseInstance:
     def scorer(self) -> Scorer:
         """The scorer of this answer kind, with right and wrong as known candidates."""
         others = () if self.wrong is None else (self.wrong,)
+        if self.match is not None:
+            return self.match.scorer(self.right, others)
         match self.kind:
             case "number":
                 return number_scorer(self.right, others)
@@ -97,6 +101,8 @@ class CaseInstance:
 
         It tells a wrong form from a wrong value, and decides nothing else.
         """
+        if self.match is not None:
+            return self.scorer()
         right = bare_value(self.right)
         wrong = None if self.wrong is None else bare_value(self.wrong)
         others = () if wrong is None or wrong == right else (wrong,)
