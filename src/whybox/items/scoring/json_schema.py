@@ -1,4 +1,4 @@
-"""Does a JSON value follow a schema? The part of JSON Schema that answers need; any other keyword is refused by name."""
+"""Does a JSON value follow a schema? The part of JSON Schema that answers need; other keywords are refused by name."""
 
 import json
 import re
