@@ -96,7 +96,7 @@ def test_items_in_one_run_only_are_counted_and_nothing_in_common_is_refused(
 def test_the_command_ends_with_1_where_it_is_worse_and_writes_a_page(runs: dict[str, Path], tmp_path: Path) -> None:
     out = tmp_path / "two.html"
     with pytest.raises(typer.Exit) as ended:
-        report(runs["first"], runs["honest"], None, out)
+        report(runs["first"], runs["honest"], out=out)
     assert ended.value.exit_code == 1
     assert "shown to be worse" in out.read_text(encoding="utf-8")
     page = tmp_path / "one.html"
