@@ -368,7 +368,7 @@ class Model:
         require_reading(read)
         chosen = changes_of(changes)
         for change in chosen:
-            self._require_possible(trace, change)
+            self.require_possible(trace.ids, change)
         return sweep(self.engine, trace, chosen, lambda run: read(replace(run, label=trace.label)), see)
 
     def gradient(self, trace: Trace, read: Reading, sites: Iterable[Wish]) -> Gradient:
@@ -385,11 +385,12 @@ class Model:
         """One counterfactual, as a fresh run."""
         require_like(trace, self.engine)
         (change,) = changes_of([change])
-        self._require_possible(trace, change)
+        self.require_possible(trace.ids, change)
         return replace(fresh_run(self.engine, trace, change, see), label=trace.label)
 
-    def _require_possible(self, trace: Trace, change: Change) -> None:
-        length = len(change.text(trace.ids))
+    def require_possible(self, base: tuple[int, ...], change: Change) -> None:
+        """PromptError or SiteError for a counterfactual of these ids that this model cannot run."""
+        length = len(change.text(base))
         self.require_fits(length)
         change.require_known(self.spec.vocab)
         for edit in change.edits:

@@ -17,6 +17,7 @@ from whybox.cli.pull import pull
 from whybox.cli.replay import replay
 from whybox.cli.report import report
 from whybox.cli.run import Run, run
+from whybox.cli.serve import serve
 from whybox.cli.size import size
 from whybox.cli.verb import Verb
 from whybox.cli.why import why
@@ -44,6 +45,7 @@ app.command(name="look", cls=Verb)(look)
 app.command(name="why", cls=Verb)(why)
 app.command(name="diff", cls=Verb)(diff)
 app.command(name="size", cls=Verb)(size)
+app.command(name="serve", cls=Verb)(serve)
 app.command(name="pull", cls=Verb)(pull)
 app.command(name="models", cls=Verb)(models)
 app.command(name="doctor", cls=Verb)(doctor)

@@ -32,6 +32,7 @@ from whybox.report.document.diff import (
     UndoneRow,
 )
 from whybox.report.document.doctor import DoctorCheck, DoctorDocument, FloorRow, TargetInfo
+from whybox.report.document.explore import ExploreDocument
 from whybox.report.document.look import (
     BaseRate,
     ClassCount,
@@ -192,6 +193,7 @@ __all__ = [
     "DropRow",
     "Effect",
     "EstimateRow",
+    "ExploreDocument",
     "Fit",
     "FloorRow",
     "Flops",
@@ -298,6 +300,7 @@ DOCUMENTS: tuple[type[Document], ...] = (
     ComparisonDocument,
     DiffDocument,
     DoctorDocument,
+    ExploreDocument,
     LookDocument,
     NextDocument,
     RunDocument,

@@ -1,6 +1,7 @@
 /** The page of `look`: the grid opens a head, the head shows its chosen query, everything tells one output line. */
 
 import { startCopy } from "./copy.js";
+import { startFrame, tellAround } from "./framed.js";
 import { Grid } from "./grid.js";
 import { HeadLines, MOST_LINED } from "./headlines.js";
 import { HeadMap } from "./headmap.js";
@@ -115,6 +116,14 @@ class Look {
       map.picture.step * blocks.rows > 1 ? this.words["look.step"].replaceAll("{n}", map.picture.step * blocks.rows) : "";
     this.root.querySelector("[data-most]").textContent = percentText(map.most);
     this.root.querySelector("[data-zoom='']").disabled = !map.zoomed;
+    this.told(map);
+  }
+
+  /** The head, and the edge where the map is exact. */
+  told({ source, row, column }) {
+    const { layer, head } = this.look.heads[this.grid.opened];
+    const exact = Math.max(source.blocks.rows, source.blocks.columns) === 1;
+    tellAround({ head: exact ? { layer, head, query: row, key: column } : { layer, head } });
   }
 
   takeOutSink(out) {
@@ -164,4 +173,5 @@ const data = JSON.parse(document.getElementById("data").textContent);
 startTheme();
 startCopy(data);
 startTokens();
+startFrame();
 if (document.getElementById("head")) window.look = new Look(data);

@@ -1,0 +1,200 @@
+"""What the explorer asks of a model: read a prompt, compare it with its changes, write on beside them.
+
+A desk keeps the last runs, so that a change computes only what it can change. It is used by one thread at a time.
+"""
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from jaxtyping import Float
+
+from whybox.cause.floor import noise
+from whybox.engine.read import divergence
+from whybox.engine.trace import Change, Trace
+from whybox.errors import WhyboxError
+from whybox.jobs.explore.changes import joined
+from whybox.jobs.explore.prompts import prompt_of, read_prompt
+from whybox.jobs.provenance import model_info
+from whybox.model import Model
+from whybox.report.document.explore import AnyChange, Beside, ChangeEffect, ExploreDocument, ReadPrompt, State
+from whybox.text.prompt import Prompt
+
+MOST_TOKENS = 8_192  # of the runs that are kept, together
+MOST_LISTED = 12
+NOT_MEASURED = "not measured yet"
+NOTHING_ON = "no change is on"
+SEED = 0
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written so far behind one side, and whether it is at its end."""
+
+    text: str
+    ids: tuple[int, ...]
+    ended: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    trace: Trace
+    floor: float | None = None
+
+
+@dataclass
+class Desk:
+    """One open model, with the runs that were made last."""
+
+    model: Model
+    most_tokens: int = MOST_TOKENS
+    _held: OrderedDict[tuple[int, ...], _Held] = field(default_factory=OrderedDict)
+
+    def about(self) -> dict[str, object]:
+        """Which model it is, and how many layers, heads and tokens it has."""
+        spec = self.model.spec
+        heads = [layer.attention.heads for layer in spec.layers]
+        return {"model": model_info(self.model).model_dump(), "context": spec.context, "heads": heads}
+
+    def prompt(self, state: State) -> Prompt:
+        """The prompt without its changes."""
+        return prompt_of(self.model, state.prompt)
+
+    def read(self, state: State) -> ReadPrompt:
+        """The prompt as the model gets it; nothing is run. PromptError where it is empty or too long."""
+        prompt = prompt_of(self.model, state.prompt)
+        self.model.require_fits(len(prompt.ids))
+        return read_prompt(self.model, prompt)
+
+    def compare(self, state: State) -> ExploreDocument:
+        """The next token without the changes, with all that are on, and with each alone.
+
+        A change that cannot be made says so where its effect would stand; a prompt that cannot be run is an error.
+        """
+        began = time.monotonic()
+        base = prompt_of(self.model, state.prompt)
+        held = self._run(base)
+        before = held.trace.log_probs()
+        found = self._found(state, base, held.trace, [[change] for change in state.changes])
+        then = self._together(state, base, held.trace, found)
+        return ExploreDocument(
+            schema=ExploreDocument.identity(),
+            model=model_info(self.model),
+            seed=SEED,
+            took_s=time.monotonic() - began,
+            state=state,
+            next=tuple(_beside(self.model, before, None if isinstance(then, str) else then.log_probs)),
+            kl=None if isinstance(then, str) else divergence_of(before, then.log_probs),
+            kl_reason=then if isinstance(then, str) else "",
+            floor=held.floor,
+            floor_reason="" if held.floor is not None else NOT_MEASURED,
+            effects=tuple(_effect(self.model, before, each) for each in found),
+        )
+
+    def floor(self, state: State) -> float:
+        """What KL of the next token moves when nothing is changed, nats; measured once for a prompt."""
+        base = prompt_of(self.model, state.prompt)
+        held = self._run(base)
+        if held.floor is None:
+            generator = np.random.default_rng(SEED)
+            held = _Held(held.trace, noise(self.model, held.trace, divergence(held.trace), generator))
+            self._held[base.ids] = held
+        return held.floor if held.floor is not None else 0.0
+
+    def write(self, state: State, changed: bool, count: int) -> Iterator[Written]:
+        """The answer token by token: of the prompt as it is, or under all changes that are on."""
+        base = prompt_of(self.model, state.prompt)
+        on = [change for change in state.changes if change.on] if changed else []
+        prompt, change = joined(self.model, state, base, on)
+        after = None if change.edits else self._run(prompt).trace
+        ids: list[int] = []
+        for chosen, _ in self.model.steps(prompt, count, edits=change.edits, after=after):
+            ids.append(chosen)
+            yield self._written(prompt, ids, False)
+        yield self._written(prompt, ids, True)
+
+    def _written(self, prompt: Prompt, ids: list[int], ended: bool) -> Written:
+        written = self.model.generated(prompt, ids)
+        return Written(written.text, written.ids, ended)
+
+    def _tried(self, state: State, base: Prompt, changes: Sequence[AnyChange]) -> Change | str:
+        """The counterfactual, or why it cannot be made."""
+        try:
+            _, change = joined(self.model, state, base, changes)
+            self.model.require_possible(base.ids, change)
+        except WhyboxError as error:
+            return error.cause
+        return change
+
+    def _together(self, state: State, base: Prompt, trace: Trace, alone: Sequence["_Then | str"]) -> "_Then | str":
+        """All changes that are on at once; a single one is what it is alone."""
+        on = [(change, found) for change, found in zip(state.changes, alone, strict=True) if change.on]
+        match on:
+            case []:
+                return NOTHING_ON
+            case [(_, found)]:
+                return found
+            case _:
+                return self._found(state, base, trace, [[change for change, _ in on]])[0]
+
+    def _found(
+        self, state: State, base: Prompt, trace: Trace, sets: Sequence[Sequence[AnyChange]]
+    ) -> list["_Then | str"]:
+        """The next token under each set of changes, in one sweep; or why the set cannot be made."""
+        tried = [self._tried(state, base, changes) for changes in sets]
+
+        def read(run: Trace) -> Float[np.ndarray, "v_and_1"]:
+            return np.append(run.log_probs(), float(run.ids != trace.ids or any(run.changed)))
+
+        made = [each for each in tried if isinstance(each, Change)]
+        after = (np.asarray(each) for each in self.model.sweep(trace, made, read))
+        return [each if isinstance(each, str) else _then(next(after)) for each in tried]
+
+    def _run(self, prompt: Prompt) -> _Held:
+        """The prompt's own run, from the last ones where it is among them."""
+        if prompt.ids not in self._held:
+            self._held[prompt.ids] = _Held(self.model.run(prompt, tail=1))
+            self._forget()
+        self._held.move_to_end(prompt.ids)
+        return self._held[prompt.ids]
+
+    def _forget(self) -> None:
+        while len(self._held) > 1 and sum(map(len, self._held)) > self.most_tokens:
+            self._held.popitem(last=False)
+
+
+@dataclass(frozen=True, eq=False)
+class _Then:
+    log_probs: Float[np.ndarray, "v"]
+    anything: bool
+
+
+def divergence_of(before: Float[np.ndarray, "v"], after: Float[np.ndarray, "v"]) -> float:
+    """KL(before‖after) = Σ p · (ln p − ln q), nats, in float64; never below 0 by rounding."""
+    p, q = before.astype(np.float64), after.astype(np.float64)
+    return max(float((np.exp(p) * (p - q)).sum()), 0.0)
+
+
+def _then(read: Float[np.ndarray, "v_and_1"]) -> _Then:
+    return _Then(read[:-1], bool(read[-1]))
+
+
+def _effect(model: Model, before: np.ndarray, then: _Then | str) -> ChangeEffect:
+    if isinstance(then, str):
+        return ChangeEffect(kl=None, kl_reason=then)
+    top = model.tokenizer.label(int(then.log_probs.argmax()))
+    return ChangeEffect(kl=divergence_of(before, then.log_probs), top=top, nothing=not then.anything)
+
+
+def _beside(model: Model, before: np.ndarray, after: np.ndarray | None) -> Iterator[Beside]:
+    """The most probable tokens of either side, those of the base first where both are alike."""
+    most = before if after is None else np.maximum(before, after)
+    for token in np.argsort(-most, kind="stable")[:MOST_LISTED]:
+        yield Beside(
+            id=int(token),
+            text=model.tokenizer.label(int(token)),
+            base=float(np.exp(before[token])),
+            then=None if after is None else float(np.exp(after[token])),
+        )

@@ -1,0 +1,1 @@
+"""The explorer: the mechanism in a browser."""

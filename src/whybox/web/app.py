@@ -1,0 +1,205 @@
+"""The explorer's server: pages and their questions. Every question carries its whole state; the server keeps none."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.resources import files
+from typing import Annotated, Any, Literal
+
+from fastapi import Body, FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import Field
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from whybox.errors import CapacityError, UsageError, WhyboxError
+from whybox.jobs.explore import Desk, Written
+from whybox.jobs.look import LookOptions, look
+from whybox.model import Model
+from whybox.report.document import Lang, to_json
+from whybox.report.document.explore import State
+from whybox.report.html import look_page
+from whybox.version import __version__
+from whybox.web.examples import examples
+from whybox.web.guard import Address, Guard
+from whybox.web.page import explorer_page
+from whybox.web.shelf import Shelf
+from whybox.web.stream import Line, lines, with_progress
+from whybox.web.worker import Tell, Worker
+
+MOST_WRITTEN = 256
+REPORT_POLICY = "sandbox allow-scripts allow-downloads"
+TYPES = {".js": "text/javascript", ".css": "text/css"}
+
+Count = Annotated[int, Field(ge=1, le=MOST_WRITTEN)]
+Asked = Annotated[State, Body(embed=True)]
+Spoken = Annotated[Lang, Body(embed=True)]
+
+
+@dataclass
+class Room:
+    """What the questions share: the thread that runs the model, the desk once it is open, finished pages."""
+
+    opening: Callable[[], Model]
+    worker: Worker = field(default_factory=Worker)
+    shelf: Shelf = field(default_factory=Shelf)
+    opened: Desk | None = None
+    failed: WhyboxError | None = None
+
+    @property
+    def desk(self) -> Desk:
+        """CapacityError while the model is still being opened, its error where it could not be."""
+        if self.failed is not None:
+            raise self.failed
+        if self.opened is None:
+            raise CapacityError("the model is still being opened", "this page asks again by itself")
+        return self.opened
+
+    def open(self) -> None:
+        """Opens the model, once; an error is kept for whoever asks."""
+        try:
+            self.opened = Desk(self.opening())
+        except WhyboxError as error:
+            self.failed = error
+
+    @property
+    def status(self) -> Literal["opening", "ready", "failed"]:
+        if self.failed is not None:
+            return "failed"
+        return "opening" if self.opened is None else "ready"
+
+
+def guarded(opening: Callable[[], Model], token: str, address: Address) -> Guard:
+    """The whole application. opening: gives the model; it is called when the server starts, beside it."""
+    return Guard(application(Room(opening)), token, address)
+
+
+def application(room: Room) -> FastAPI:
+    """Every question by its path, without the guard."""
+
+    @asynccontextmanager
+    async def living(_app: FastAPI) -> AsyncIterator[None]:
+        room.worker.begin(room.open)
+        yield
+        room.worker.close()
+
+    app = FastAPI(title="whybox", version=__version__, lifespan=living, docs_url=None, redoc_url=None)
+    app.add_exception_handler(WhyboxError, _told)
+    app.add_exception_handler(RequestValidationError, _not_understood)
+    _pages(app, room)
+    _questions(app, room)
+    _streams(app, room)
+    return app
+
+
+def _pages(app: FastAPI, room: Room) -> None:
+    @app.get("/", response_class=HTMLResponse)
+    async def page(request: Request, lang: Lang | None = None) -> str:
+        return explorer_page(lang or _language(request.headers.get("accept-language", "")))
+
+    @app.get("/assets/{name}")
+    async def asset(name: str) -> Response:
+        found = _asset(name)
+        return Response(status_code=404) if found is None else Response(found[0], media_type=found[1])
+
+    @app.get("/pages/{name}", response_class=HTMLResponse)
+    async def report(name: str) -> Response:
+        html = room.shelf.get(name)
+        if html is None:
+            return JSONResponse({"cause": "this report is no longer kept", "remedy": "make it again"}, 404)
+        return HTMLResponse(html, headers={"content-security-policy": REPORT_POLICY})
+
+
+def _questions(app: FastAPI, room: Room) -> None:
+    @app.get("/api/health")
+    async def health() -> Line:
+        return {"status": room.status, "whybox": __version__}
+
+    @app.get("/api/model")
+    async def model() -> Line:
+        desk = room.desk
+        return desk.about() | {"examples": examples(desk.model)}
+
+    @app.post("/api/read")
+    async def read(state: Asked) -> Line:
+        found = await room.worker.short(partial(room.desk.read, state))
+        return found.model_dump(mode="json")
+
+    @app.post("/api/compare")
+    async def compare(state: Asked) -> Response:
+        document = await room.worker.short(partial(room.desk.compare, state))
+        return Response(to_json(document), media_type="application/json")
+
+    @app.post("/api/floor")
+    async def floor(state: Asked) -> Line:
+        return {"floor": await room.worker.short(partial(room.desk.floor, state))}
+
+
+def _streams(app: FastAPI, room: Room) -> None:
+    @app.post("/api/write")
+    async def write(
+        state: Asked, changed: Annotated[bool, Body()] = False, count: Annotated[Count, Body()] = 24
+    ) -> Any:
+        room.desk  # noqa: B018  an error before the first line has a status of its own
+        return lines(_writing(room, state, changed, count))
+
+    @app.post("/api/look")
+    async def look_(state: Asked, lang: Spoken = "en") -> Any:
+        room.desk  # noqa: B018
+        return lines(with_progress(partial(_looking, room, state, lang)))
+
+
+async def _writing(room: Room, state: State, changed: bool, count: int) -> AsyncIterator[Line]:
+    """Each token is a short piece of work: texts of several users grow side by side."""
+    steps = room.desk.write(state, changed, count)
+    while (written := await room.worker.short(partial(next, steps, None))) is not None:
+        yield _line_of(written)
+
+
+def _line_of(written: Written) -> Line:
+    return {"text": written.text, "ids": list(written.ids), "ended": written.ended}
+
+
+async def _looking(room: Room, state: State, lang: Lang, tell: Tell) -> Line:
+    desk = room.desk
+
+    def work(step: Tell) -> str:
+        result = look(desk.model, desk.prompt(state), LookOptions(lang=lang), step)
+        return look_page(result.document, result.payload(), lang)
+
+    return {"page": f"/pages/{room.shelf.put(await room.worker.long(work, tell))}"}
+
+
+def _asset(name: str) -> tuple[bytes, str] | None:
+    """One of our own scripts or styles; the explorer's, or those that it shares with reports."""
+    kind = TYPES.get(name[name.rfind(".") :])
+    if kind is None or "/" in name or "\\" in name:
+        return None
+    for package in ("whybox.web", "whybox.report.html"):
+        place = files(package).joinpath("assets", name)
+        if place.is_file():
+            return place.read_bytes(), kind
+    return None
+
+
+def _language(accepted: str) -> Lang:
+    """The language that the browser asks for first, of the two that there are."""
+    return "zh" if accepted.strip().lower().startswith("zh") else "en"
+
+
+async def _told(_request: Request, error: Exception) -> Response:
+    """One line of cause, one of remedy: 422 for what was asked, 503 for what cannot be done now."""
+    assert isinstance(error, WhyboxError)
+    status = 422 if isinstance(error, UsageError) else 503
+    return JSONResponse({"cause": error.cause, "remedy": error.remedy}, status_code=status)
+
+
+async def _not_understood(_request: Request, error: Exception) -> Response:
+    """A request, or a shared state, that does not have the shape of this version."""
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    place = ".".join(str(step) for step in first["loc"] if step != "body") or "the request"
+    cause = f"{place}: {first['msg'].lower()}"
+    if place.endswith("version"):
+        cause = "this state was shared by another version of whybox"
+    return JSONResponse({"cause": cause, "remedy": "see docs/serve.md for what a state holds"}, status_code=422)

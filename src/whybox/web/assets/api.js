@@ -1,0 +1,68 @@
+/** Questions to the server: one answer, or lines of JSON as they come. What goes wrong has a cause and a remedy. */
+
+export class Trouble extends Error {
+  constructor(cause, remedy = "", status = 0) {
+    super(cause);
+    Object.assign(this, { cause, remedy, status });
+  }
+}
+
+let gone = "";
+
+/** What is said where the server does not answer. */
+export function whenGone(words) {
+  gone = words;
+}
+
+async function send(path, body, signal) {
+  const asked = body === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  try {
+    return await fetch(path, { ...asked, signal });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Trouble(gone);
+  }
+}
+
+async function answered(response) {
+  if (response.ok) return response;
+  const told = await response.json().catch(() => ({ cause: `${response.status} ${response.statusText}`, remedy: "" }));
+  throw new Trouble(told.cause, told.remedy, response.status);
+}
+
+export async function ask(path, body, signal) {
+  return (await answered(await send(path, body, signal))).json();
+}
+
+/** Calls `told` with each line. */
+export async function listen(path, body, told, signal) {
+  const response = await answered(await send(path, body, signal));
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    const lines = (rest + part.value).split("\n");
+    rest = lines.pop();
+    for (const line of lines) {
+      const found = JSON.parse(line);
+      if (found.error) throw new Trouble(found.error.cause, found.error.remedy);
+      told(found);
+    }
+  }
+}
+
+/** Does the latest wish alone: an earlier one that is still under way is given up. */
+export class Latest {
+  async run(work) {
+    this.under?.abort();
+    const own = (this.under = new AbortController());
+    try {
+      await work(own.signal);
+    } catch (error) {
+      if (error.name !== "AbortError") throw error;
+    }
+  }
+
+  stop() {
+    this.under?.abort();
+  }
+}

@@ -1,0 +1,176 @@
+/** The explorer: one state, and what is asked about it whenever it changes. */
+
+import { Latest, Trouble, ask, whenGone } from "./api.js";
+import { BesideTable } from "./beside.js";
+import { Changes } from "./changes.js";
+import { Chips } from "./chips.js";
+import { Editor } from "./editor.js";
+import { Instrument } from "./instrument.js";
+import { Words, button } from "./make.js";
+import { Store, packed, unpacked } from "./store.js";
+import { startTheme } from "./theme.js";
+import { Writing } from "./writing.js";
+
+const PAUSE_MS = 120;
+const AGAIN_MS = 400;
+const FLOOR_MS = 600;
+
+class Explorer {
+  constructor({ lang, words }) {
+    this.words = new Words(words);
+    whenGone(this.words.say("error.gone"));
+    const trouble = (error) => this.trouble(error);
+    this.store = new Store();
+    this.editor = new Editor(document.getElementById("editor"), this.store, this.words);
+    this.chips = new Chips(this.words, this.store);
+    this.table = new BesideTable(this.words);
+    this.changes = new Changes(this.words, this.store);
+    this.writing = new Writing(this.words, this.store, trouble);
+    this.instrument = new Instrument(this.words, this.store, lang, trouble);
+    this.reading = new Latest();
+    this.comparing = new Latest();
+    this.measuring = new Latest();
+    this.store.addEventListener("change", (event) => this.changed(event.detail));
+    document.querySelector("#trouble button").addEventListener("click", () => this.ask(true));
+    for (const each of document.querySelectorAll("[data-share]")) each.addEventListener("click", () => this[`share_${each.dataset.share}`]());
+    document.querySelector("input[type=file]").addEventListener("change", (event) => this.opened(event.target));
+    addEventListener("hashchange", () => this.fromAddress());
+  }
+
+  async start() {
+    try {
+      const about = await this.model();
+      const { name, engine, precision } = about.model;
+      const total = about.heads.reduce((a, b) => a + b, 0);
+      document.getElementById("model").textContent = this.words.say("model", { name, layers: about.heads.length, heads: total, engine, precision });
+      this.offer(about.examples);
+      await this.fromAddress();
+    } catch (error) {
+      this.trouble(error);
+    }
+  }
+
+  /** What is known about the model, once it is open. */
+  async model() {
+    for (;;) {
+      const { status } = await ask("/api/health");
+      if (status !== "opening") return ask("/api/model");
+      await new Promise((done) => setTimeout(done, AGAIN_MS));
+    }
+  }
+
+  offer(examples) {
+    const choices = Object.entries(examples).map(([name, state]) => button(this.words.say(`example.${name}`), () => this.store.set(state)));
+    document.querySelector("#starts .choices").replaceChildren(...choices);
+  }
+
+  changed({ prompt, field }) {
+    if (field === null) this.editor.show();
+    this.changes.show();
+    this.writing.stale();
+    if (prompt) this.instrument.stale();
+    clearTimeout(this.pause);
+    this.pause = setTimeout(() => this.ask(prompt || this.unread), field === null ? 0 : PAUSE_MS);
+    this.unread ||= prompt;
+  }
+
+  get empty() {
+    const { prompt } = this.store.state;
+    const parts = prompt.kind === "text" ? prompt.parts : prompt.messages.flatMap((turn) => turn.parts);
+    return parts.every((part) => part.text === "");
+  }
+
+  /** Tokens where the prompt is another, then the next token; the noise floor when nothing else is wished. */
+  async ask(prompt) {
+    const { state } = this.store;
+    if (this.empty) return this.clear();
+    try {
+      if (prompt) await this.reading.run(async (signal) => this.chips.show(await ask("/api/read", { state }, signal)));
+      this.unread = false;
+      await this.comparing.run(async (signal) => this.show(await ask("/api/compare", { state }, signal)));
+      this.trouble(null);
+      if (this.table.found?.floor === null) this.measure(state);
+    } catch (error) {
+      this.trouble(error);
+    }
+  }
+
+  clear() {
+    this.chips.empty();
+    this.table.clear();
+    this.trouble(null);
+  }
+
+  show(found) {
+    this.table.show(found);
+    this.changes.show(found);
+  }
+
+  async measure(state) {
+    await this.measuring.run(async (signal) => {
+      await new Promise((done) => setTimeout(done, FLOOR_MS));
+      if (signal.aborted || state !== this.store.state) return;
+      const { floor } = await ask("/api/floor", { state }, signal);
+      if (state === this.store.state) this.show({ ...this.table.found, floor, floor_reason: "" });
+    }).catch((error) => this.trouble(error));
+  }
+
+  trouble(error) {
+    const box = document.getElementById("trouble");
+    box.hidden = error === null;
+    if (error === null) return;
+    if (!(error instanceof Trouble)) throw error;
+    box.querySelector("p").textContent = error.remedy ? `${error.cause}. ${error.remedy}` : error.cause;
+  }
+
+  async fromAddress() {
+    const given = new URLSearchParams(location.hash.slice(1)).get("state");
+    if (given) await this.take(() => unpacked(given));
+  }
+
+  /** A state from outside: taken only where the server understands it. */
+  async take(give) {
+    try {
+      const state = await give().catch(() => Promise.reject(new Trouble(this.words.say("share.bad"))));
+      await ask("/api/read", { state });
+      this.store.set(state);
+    } catch (error) {
+      this.trouble(error);
+    }
+  }
+
+  async opened(input) {
+    const [file] = input.files;
+    if (file) await this.take(async () => JSON.parse(await file.text()));
+    input.value = "";
+  }
+
+  async share_link() {
+    const address = `${location.origin}/#state=${await packed(this.store.state)}`;
+    history.replaceState(null, "", address);
+    await navigator.clipboard?.writeText(address).catch(() => {});
+    document.getElementById("said").textContent = this.words.say("share.copied");
+  }
+
+  share_save() {
+    saved("whybox-state.json", this.store.state);
+  }
+
+  share_json() {
+    if (this.table.found) saved("whybox-explore.json", this.table.found);
+  }
+
+  share_open() {
+    document.querySelector("input[type=file]").click();
+  }
+}
+
+function saved(name, data) {
+  const address = URL.createObjectURL(new Blob([JSON.stringify(data, null, 1)], { type: "application/json" }));
+  Object.assign(document.createElement("a"), { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 1000);
+}
+
+startTheme();
+window.explorer = new Explorer(JSON.parse(document.getElementById("data").textContent));
+window.explorer.start();

@@ -1,0 +1,153 @@
+"""The explorer's questions over the wire."""
+
+import json
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import httpx
+import pytest
+
+pytest.importorskip("fastapi", reason="fastapi is not installed")
+
+from tests.real import real
+from tests.web.serving import Running, running
+from whybox.errors import FormatError, PromptError
+from whybox.report.document import schemas
+from whybox.report.document.explore import ExploreDocument
+
+pytestmark = pytest.mark.model
+
+CAPITAL = {"prompt": {"kind": "text", "parts": [{"name": "prompt", "text": "The capital of France is"}]}}
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Running]:
+    with running(lambda: real("smollm2", "torch")) as found:
+        yield found
+
+
+@pytest.fixture
+def client(server: Running) -> Iterator[httpx.Client]:
+    with server.client() as found:
+        yield found
+
+
+def told(answer: httpx.Response) -> list[dict]:
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
+def test_the_page_names_only_our_own_files_and_all_of_them_are_there(client: httpx.Client) -> None:
+    page = client.get("/", params={"lang": "zh"}).text
+    assert 'lang="zh-Hans"' in page
+    assert "提示词" in page
+    names = {"explorer.js", "explorer.css", "base.css"}
+    seen: set[str] = set()
+    while names - seen:
+        name = min(names - seen)
+        seen.add(name)
+        found = client.get(f"/assets/{name}")
+        assert found.status_code == 200
+        names |= {line.split('"./')[1].split('"')[0] for line in found.text.splitlines() if line.startswith("import ")}
+    assert {"theme.js", "api.js", "store.js"} <= seen
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing.js", "..%2fapp.py", "app.py", "%2e%2e/guard.py", "explorer.js%00.css", "..\\x.js"]
+)
+def test_nothing_else_can_be_fetched(client: httpx.Client, name: str) -> None:
+    assert client.get(f"/assets/{name}").status_code == 404
+
+
+def test_a_prompt_is_read_and_compared(client: httpx.Client) -> None:
+    read = client.post("/api/read", json={"state": CAPITAL}).json()
+    assert [token["id"] for token in read["tokens"]] == [504, 3575, 282, 4649, 314]
+    changed = CAPITAL | {"changes": [{"kind": "head", "layer": 1, "head": 0}]}
+    found = ExploreDocument.model_validate(client.post("/api/compare", json={"state": changed}).json())
+    assert found.next[0].text == " Paris"
+    assert found.next[0].base == pytest.approx(0.7725, abs=0.005)
+    assert found.kl == found.effects[0].kl
+    assert "whybox.explore" in schemas()
+
+
+def test_text_comes_token_by_token(client: httpx.Client) -> None:
+    lines = told(client.post("/api/write", json={"state": CAPITAL, "count": 5}))
+    assert [len(line["ids"]) for line in lines] == [1, 2, 3, 4, 5, 5]
+    assert lines[-1]["ended"]
+    assert lines[-1]["text"].startswith(" Paris")
+
+
+def test_every_head_is_looked_at_and_the_page_is_kept(client: httpx.Client) -> None:
+    *steps, last = told(client.post("/api/look", json={"state": CAPITAL, "lang": "zh"}))
+    assert all(set(step) == {"progress"} for step in steps)
+    page = client.get(last["page"])
+    assert "sandbox" in page.headers["content-security-policy"]
+    assert 'lang="zh-Hans"' in page.text
+    assert client.get("/pages/nosuch").status_code == 404
+
+
+WRONG = {
+    "no state": {},
+    "no prompt": {"state": {}},
+    "unknown field": {"state": CAPITAL | {"owner": "me"}},
+    "another version": {"state": CAPITAL | {"version": 99}},
+    "a change of no kind": {"state": CAPITAL | {"changes": [{"kind": "magic"}]}},
+    "an empty prompt": {"state": {"prompt": {"kind": "text", "parts": []}}},
+    "half a character": {"state": {"prompt": {"kind": "text", "parts": [{"name": "a", "text": "\ud800"}]}}},
+    "too long": {"state": {"prompt": {"kind": "text", "parts": [{"name": "a", "text": "word " * 9000}]}}},
+    "two of a name": {"state": {"prompt": {"kind": "text", "parts": [{"name": "a", "text": "x"}] * 2}}},
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_read_is_told_in_one_line(client: httpx.Client, name: str) -> None:
+    answer = client.post("/api/compare", content=json.dumps(WRONG[name]), headers={"content-type": "application/json"})
+    assert answer.status_code == 422
+    assert answer.json()["cause"]
+    assert "\n" not in answer.json()["cause"]
+
+
+def test_an_old_state_is_named_as_such(client: httpx.Client) -> None:
+    cause = client.post("/api/read", json=WRONG["another version"]).json()["cause"]
+    assert cause == "this state was shared by another version of whybox"
+
+
+def test_an_error_behind_the_first_line_is_a_line(client: httpx.Client) -> None:
+    empty = {"state": {"prompt": {"kind": "text", "parts": []}}}
+    assert "empty" in told(client.post("/api/look", json=empty))[-1]["error"]["cause"]
+
+
+def test_twenty_at_once_get_their_own_answers(server: Running) -> None:
+    words = ["France", "Spain", "Italy", "Japan", "Egypt", "Peru", "Chile", "Cuba", "Kenya", "Norway"]
+
+    def one(word: str) -> tuple[str, str, str]:
+        state = {"prompt": {"kind": "text", "parts": [{"name": "prompt", "text": f"The capital of {word} is"}]}}
+        with server.client() as client:
+            read = client.post("/api/read", json={"state": state}).json()["text"]
+            found = client.post("/api/compare", json={"state": state}).json()["next"][0]["text"]
+            return word, read, found
+
+    alone = {word: one(word) for word in words}
+    with ThreadPoolExecutor(20) as pool:
+        for word, read, found in pool.map(one, words * 2):
+            assert read == f"The capital of {word} is"
+            assert (word, read, found) == alone[word]
+
+
+def test_a_model_that_cannot_be_opened_is_told_to_the_page() -> None:
+    def opening():  # type: ignore[no-untyped-def]
+        raise FormatError("x.gguf", "header", "GGUF", "nothing", "take another file")
+
+    with running(opening) as found, found.client() as client:
+        assert client.get("/api/health").json()["status"] == "failed"
+        answer = client.post("/api/read", json={"state": CAPITAL})
+        assert answer.status_code == 503
+        assert answer.json() == {"cause": "x.gguf: header: expected GGUF, found nothing", "remedy": "take another file"}
+        assert client.get("/").status_code == 200
+
+
+def test_a_usage_error_of_opening_is_told_as_well() -> None:
+    def opening():  # type: ignore[no-untyped-def]
+        raise PromptError("no such model")
+
+    with running(opening) as found, found.client() as client:
+        assert client.get("/api/model").status_code == 422
