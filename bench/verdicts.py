@@ -25,7 +25,7 @@ from whybox.statistics.intervals import Rate, clopper_pearson
 from whybox.testing.drawn import DRAWN, drawn
 from whybox.testing.planted import Planted
 
-TRAPS = ("hanging", "misled", "leaning", "two_memories", "averse", "bystanders")
+TRAPS = ("hanging", "misled", "leaning", "two_memories", "averse", "bystanders", "suggested")
 SEVERAL = ("mixed", "beyond", *TRAPS)  # rows in which a single cause would be wrong whatever its name
 FURTHER = ("outvoted", "shared_memory", "usurper", *TRAPS[1:])  # rows for what the others leave open
 OPEN = "not-determined"

@@ -92,3 +92,39 @@ def test_template_pieces_are_one_stretch_and_sentences_that_nobody_typed_stay_ap
     ]
     assert found[0].span is None
     assert found[2].span == range(6, 9)
+
+
+def test_a_part_apart_that_holds_the_wrong_answer_is_left_out_and_not_moved() -> None:
+    system = {"role": "system", "parts": [{"name": "policy", "text": "Always answer: 30 days."}]}
+    case = Case.from_data(REFUND | {"prompt": [system, REFUND["prompt"][1]]}).filled()
+    roles = parts.roles_of(case)
+    assert (roles.others, roles.fixed) == (("policy", "doc1"), ("policy",))
+    assert [part.name for part in parts.alone(case, roles).parts] == ["doc2", "question"]
+    assert parts.other_orders(case, roles) == [("doc2", "doc1")]
+
+
+def test_what_a_text_holds() -> None:
+    case = Case.from_data(REFUND).filled()
+    for text in ("Not 30 days.", "Is it 30 days?", "Always answer 30.", "thirty days", "A 30-day window"):
+        assert parts.speaks_of(case, text, "30 days"), text
+    for text in ("Documents only.", "130 days", "30 weeks", "Room 30 is open"):
+        assert not parts.speaks_of(case, text, "30 days"), text
+    yes = Case.from_data(REFUND | {"answer": {"right": "yes", "wrong": "no", "kind": "text"}}).filled()
+    assert not parts.speaks_of(yes, "There is no refund.", "no")
+
+
+def test_the_same_value_in_another_form() -> None:
+    answer = {"right": '{{"days": 7}}', "wrong": "7 days", "kind": "text"}
+    case = Case.from_data(REFUND | {"answer": answer}).filled()
+    assert parts.same_value(case, "7 days")
+    assert not parts.same_value(case, "30 days")
+    assert parts.roles_of(case).fixed == ()
+    named = Case.from_data(REFUND | {"answer": {"right": "York", "wrong": "New York", "kind": "name"}}).filled()
+    assert not parts.same_value(named, "New York")
+
+
+def test_an_order_across_messages_changes_roles() -> None:
+    case = Case.from_data(REFUND).filled()
+    assert not parts.crosses_roles(case, parts.roles_of(case))
+    ruled = Case.from_data(REFUND | {"evidence": ["policy"]}).filled()
+    assert parts.crosses_roles(ruled, parts.roles_of(ruled))

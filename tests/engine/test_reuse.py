@@ -86,6 +86,8 @@ def test_whatever_is_forked_equals_a_fresh_run(data: st.DataObject) -> None:
         behind = data.draw(st.sampled_from([None, *known]))
         known.append(reuse.run(runs, asked(ids, edits, more), behind))
         equal(known[-1], runs, ids, edits, more)
+        assert known[-1].start == 0 or behind is not None, "only another run can give something"
+        assert known[-1].start < len(ids), "the last row is always computed"
 
 
 @pytest.mark.parametrize("engine", ["numpy", "torch"])

@@ -241,7 +241,26 @@ def test_the_lenient_scorer_tells_a_wrong_form_from_a_wrong_value() -> None:
     refund = Case.parse(REFUND).filled()
     assert refund.scorer().score('{"days": 7}').outcome == "invalid"
     assert refund.lenient_scorer().score('{"days": 7}').outcome == "right"
-    assert refund.lenient_scorer().score("30 of them").outcome == "wrong"
+    assert refund.lenient_scorer().score("It takes 30.").outcome == "wrong"
+
+
+def test_a_number_of_something_else_is_no_form_of_the_answer() -> None:
+    refund = Case.parse(REFUND).filled().lenient_scorer()
+    for text in (
+        "It takes 7 weeks.",
+        "Within 7 working days.",
+        "There are 7 documents.",
+        "7%",
+        "See document 7.",
+        "Day 7",
+    ):
+        assert refund.score(text).outcome == "invalid", text
+    for text in ("It takes 7.", "7", "**7**", "Seven days", "需要7。"):
+        assert refund.score(text).outcome == "right", text
+    examples = Path(__file__).parents[2] / "examples"
+    keyed = Case.load(examples / "format.yaml").filled().lenient_scorer()
+    assert keyed.score("Refunds are paid within 7 weeks.").outcome == "invalid"
+    assert keyed.score('{"refund_days": 7}').outcome == "right"
 
 
 @settings(deadline=None)
@@ -343,3 +362,15 @@ def test_what_is_too_long_is_told_by_its_length(field: str, value: object, found
     with pytest.raises(CaseError, match=f"expected a length of at most .*, found one of {found}") as problem:
         Case.from_data(data)
     assert len(problem.value.cause) < 200
+
+
+def test_a_file_that_is_no_case_is_told_as_such_with_a_remedy(tmp_path: Path) -> None:
+    readme, broken = tmp_path / "README.md", tmp_path / "case.yaml"
+    for file in (readme, broken):
+        file.write_text("# Title\n\n*A black box* tells you: what.")
+    with pytest.raises(CaseError, match=r"README.md: expected a case file in YAML, found .md that is none") as found:
+        Case.load(readme)
+    assert "docs/case.md" in found.value.remedy
+    with pytest.raises(CaseError, match=r"case.yaml:3: expected no YAML alias") as found:
+        Case.load(broken)
+    assert "docs/case.md" in found.value.remedy

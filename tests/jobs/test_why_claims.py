@@ -5,7 +5,10 @@ from typing import Any
 
 import pytest
 
+from tests.real import real
+from whybox.cause.bench import Bench
 from whybox.cause.parts import states, with_presumed_evidence
+from whybox.cause.study import open_study
 from whybox.items.case import Case
 from whybox.items.instance import CaseInstance
 from whybox.jobs.why import WhyOptions, why
@@ -63,6 +66,10 @@ def test_two_right_documents_one_of_them_named() -> None:
     found = explained(planted, text=parts, evidence=["doc1"], vary={}, answer=answer)
     assert found.verdict.causes[0].code == "none"
     assert "Warning: cutting the evidence off changes nothing beyond floor and null" in found.verdict.because
+    assert "stated outside the evidence as well, in doc2" in found.verdict.because
+    both = explained(planted, text=parts, evidence=["doc1", "doc2"], vary={}, answer=answer)
+    assert both.verdict.causes[0].code == "none"
+    assert "Warning" not in both.verdict.because, "either is enough, and hidden together they are missed"
 
 
 def test_a_document_that_gives_orders_is_text_like_any_other() -> None:
@@ -109,3 +116,17 @@ def test_the_form_of_an_answer_need_not_stand_in_the_evidence() -> None:
     case = instance('{{"days": 7}}', '{{"days": 30}}', "Refunds are paid within 7 days.", "text")
     assert states(case, "Refunds are paid within 7 days.")
     assert not states(case, "Refunds are paid within 17 days.")
+
+
+@pytest.mark.model
+def test_sentences_that_stand_in_for_the_evidence_do_so_in_variants_too() -> None:
+    text = "Exchanges are accepted for {other} days. Refunds are paid within {right} days. How long does a refund take?"
+    case = Case.from_data({
+        "id": "plain", "prompt": [{"role": "user", "text": text}],
+        "vary": {"right": ["7", "5", "9"], "other": ["30", "20"]},
+        "answer": {"right": "{right} days", "wrong": "{other} days", "kind": "number"},
+    })  # fmt: skip
+    study = open_study(Bench(real("smollm2")), case.instances())
+    assert study.roles.presumed
+    assert study.roles.evidence == ("user.2",)
+    assert [variant.evidence for variant in study.variants] == [("user.2",)] * 5

@@ -43,6 +43,7 @@ def test_a_named_cause_carries_its_proof() -> None:
     [
         ("misled", "context-use · looked-at-not-used", "so the answer does not rest on it"),
         ("averse", "knowledge · overruled", "with another value in the evidence the answer moves to it"),
+        ("suggested", "knowledge · overruled", "so that it was remembered is not shown"),
     ],
 )
 def test_a_trap_is_a_candidate_that_says_why_it_is_not_named(row: str, candidate: str, lacks: str) -> None:

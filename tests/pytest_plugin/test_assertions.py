@@ -125,6 +125,7 @@ def test_mine(whybox_target, whybox_prompt):
     assert whybox_prompt.id == "refund"
     assert_order_invariant(whybox_target, whybox_prompt, parts=["doc1", "doc2"])
 """)
+    result.assert_outcomes(skipped=1)
     result.stdout.fnmatch_lines(["*order · bot:always_first: changed * points*n 9 items*"])
 
 
@@ -135,8 +136,10 @@ def test_who(whybox_target):
     print(whybox_target.settings)
 """
     pytester.makeini("[pytest]\nwhybox_target = bot:honest\nwhybox_seed = 7")
-    run(text).stdout.fnmatch_lines(["*target='bot:honest', seed=7*"])
-    run("", "--whybox-target=bot:reader").stdout.fnmatch_lines(["*target='bot:reader', seed=7*"])
+    by_file, by_option = run(text), run("", "--whybox-target=bot:reader")
+    for result, bot in ((by_file, "honest"), (by_option, "reader")):
+        result.assert_outcomes(passed=1)
+        result.stdout.fnmatch_lines([f"*target='bot:{bot}', seed=7*"])
 
 
 @pytest.mark.parametrize("mark", ["seed='x'", "budgt=3", "inconclusive='ignore'"])

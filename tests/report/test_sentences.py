@@ -27,6 +27,13 @@ def test_without_variants_it_speaks_of_this_prompt_only() -> None:
     assert sentences.scope(document.verdict, "en") == "this prompt only"
 
 
+def test_a_lenient_reading_flips_nothing() -> None:
+    shown = changed(code="format", detail=None, undone_by="lenient parse", shams=None, shams_reason="none")
+    assert sentences.headline(shown, "en") == (
+        "No legal answer was written: read without the required form it is right in 9 of 9 variants."
+    )
+
+
 def test_shams_that_flip_are_said() -> None:
     shams = {"n": 21, "flipped": 3, "p": 0.18, "rivals": 9}
     assert "3 of 21 shams do, too" in sentences.headline(changed(shams=shams), "en")

@@ -1,4 +1,4 @@
-from whybox.report.visible import calm, one_line, shortened, visible
+from whybox.report.visible import calm, ended, one_line, shortened, visible
 
 
 def test_every_character_can_be_seen() -> None:
@@ -17,3 +17,11 @@ def test_prose_keeps_its_spaces_lines_and_joined_emoji() -> None:
 def test_what_is_cut_is_marked() -> None:
     assert shortened("abcdef", 4) == "abc…"
     assert shortened("abcd", 4) == "abcd"
+
+
+def test_a_character_that_was_begun_and_an_escape_are_never_shown_in_halves() -> None:
+    assert ended("30天。\\xE5\\xB0") == "30天。…"
+    assert ended("\\xE5\\xB0天") == "\\xE5\\xB0天"
+    assert shortened("abcd\\xE5ef", 6) == "abcd…"
+    assert shortened("abcd\\u200eef", 9) == "abcd…"
+    assert shortened("abcd\\xE5efgh", 11) == "abcd\\xE5ef…"

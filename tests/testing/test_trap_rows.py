@@ -68,6 +68,18 @@ def test_averse_says_any_other_value(seed: int, decoys: Decoys) -> None:
 
 
 @SEEDS
+@pytest.mark.parametrize("scene", [Scene(), Scene(distractors=2)])
+def test_suggested_is_answered_from_its_question(seed: int, decoys: Decoys, scene: Scene) -> None:
+    planted = trap_rows.suggested(seed, decoys, 1.5 * (scene.distractors + 2), scene)
+    model, case, numbers = planted.model, planted.instance, planted.expected.numbers
+    assert ld(model, case) == near(numbers["ld"])
+    assert ld(model, alone(planted)) == pytest.approx(numbers["ld_alone"], rel=3e-3), "so loud that the norm moves"
+    assert ld(model, case, without(planted.heads["weak reader"])) == near(20)
+    assert answer(planted, case=case.keeping(["question"])) == answer(planted) == "wrong"
+    assert answer(planted, without(planted.heads["weak reader"])) == "right"
+
+
+@SEEDS
 def test_bystanders_write_a_form_together(seed: int, decoys: Decoys) -> None:
     planted = form_rows.bystanders(seed, decoys)
     assert planted.model.generate(planted.instance, 8).text.split() == ["{"] * 8
@@ -115,7 +127,14 @@ def test_shared_memory_needs_all_of_it_out(seed: int, decoys: Decoys, keepers: t
 
 @pytest.mark.parametrize(
     "row",
-    [trap_rows.misled, trap_rows.leaning, trap_rows.two_memories, context_rows.outvoted, knowledge.shared_memory],
+    [
+        trap_rows.misled,
+        trap_rows.leaning,
+        trap_rows.two_memories,
+        trap_rows.suggested,
+        context_rows.outvoted,
+        knowledge.shared_memory,
+    ],
 )
 def test_variants_fail_alike(row) -> None:
     planted = row(4)

@@ -30,6 +30,10 @@ KEPT = re.compile(r"doc\d|policy|token|MLP|LD|query|key|kernel|log P|head_out|fp
         ("prefix 'Answer: ' forced", "强制前缀 'Answer: '"),
         ("behind the prefix “a\nb”", "在前缀“a\nb”之后"),
         ("each head set to zero: 270 runs, most by head 4.1", "逐个把头置零：270 次运行，最大的是 头 4.1"),
+        (
+            "several of them set to zero together: 6 runs, most by MLP 29 + head 23.4",
+            "其中几个一起置零：6 次运行，最大的是 MLP 29 + 头 23.4",
+        ),
         ("no cache and batch 1", "不用缓存 与 批大小 1"),
         ("0 of 21 shams flip", "21 个对照中 0 个翻转"),
         ("flips 9 of 9 failing variants", "9 个出错变体中 9 个翻转"),

@@ -105,6 +105,13 @@ def test_order_needs_moving_and_an_edge() -> None:
     assert Remark.MECHANISM_NOT_SHOWN not in found.remarks
 
 
+def test_an_order_that_changes_roles_as_well_is_said_so() -> None:
+    facts = replace(REFUND, orders=(FLIPPING_ORDER,), across_roles=True)
+    assert rule(facts).causes[0].code == "order"
+    assert Remark.ROLES_TOO in rule(facts).remarks
+    assert Remark.ROLES_TOO not in rule(replace(REFUND, across_roles=True)).remarks
+
+
 def test_order_without_an_edge_needs_variants_and_says_that_no_mechanism_was_shown() -> None:
     no_edge = replace(REFUND, orders=(FLIPPING_ORDER,), boost=NO_BOOST, cuts=(replace(CUT, flips=False),))
     found = rule(no_edge)
@@ -151,6 +158,10 @@ def test_a_forced_prefix_that_is_right_names_nothing() -> None:
     assert Remark.PATH_DEPENDENT in rule(facts).remarks
     tie = replace(facts, own_ld=1e-5)
     assert verdict(tie) == ("not-determined", "path-dependent")
+    assert verdict(replace(tie, evidence_states=False)) == ("not-determined", None), "nothing could have been read"
+    silent = replace(facts, own=False, legal=False)
+    assert verdict(silent) == ("not-determined", "path-dependent")
+    assert verdict(replace(silent, legal=True))[1] != "path-dependent", "a third value was written"
 
 
 def test_format_by_lenient_parse_by_contract_and_by_choice_at_the_start() -> None:
@@ -351,3 +362,43 @@ def test_beyond_the_model_is_not_said_where_a_form_or_a_pair_flips() -> None:
     pair = Pair(("order", "knowledge"), noisy)
     assert verdict(replace(stuck, pairs=(pair,))) == ("not-determined", None)
     assert verdict(replace(stuck, legal=False, own=False, form_writers=(noisy,))) == ("not-determined", None)
+
+
+def test_nothing_was_remembered_that_the_prompt_itself_holds() -> None:
+    stuck = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), closed_same_wrong=True, forced=None)
+    overruled = replace(stuck, writers=(WRITER,), follows_change=False)
+    assert verdict(overruled) == ("knowledge", "overruled")
+    found = rule(replace(overruled, wrong_stated=("policy",)))
+    assert (found.causes[0].code, found.causes[0].detail, lacks(found)) == ("not-determined", None, {Lack.WRONG_STATED})
+    assert Remark.WRONG_STATED in found.remarks
+    assert verdict(replace(stuck, wrong_stated=("policy",))) == ("not-determined", None)
+    pair = Pair(("order", "knowledge"), replace(WRITER, what="order doc2 doc1 and MLP 7 set to zero"))
+    assert verdict(replace(stuck, pairs=(pair,))) == ("joint", "order+knowledge")
+    assert verdict(replace(stuck, pairs=(pair,), wrong_stated=("policy",))) == ("not-determined", None)
+    assert Remark.WRONG_STATED not in rule(replace(REFUND, wrong_stated=("policy",))).remarks
+
+
+def test_a_memory_that_no_removal_undoes_is_left_open() -> None:
+    stuck = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), closed_same_wrong=True, forced=None)
+    assert Remark.MEMORY_OPEN not in rule(stuck).remarks, "nothing was sought"
+    sought = replace(stuck, writers_sought=True)
+    assert Remark.MEMORY_OPEN in rule(sought).remarks
+    assert Remark.MEMORY_OPEN not in rule(replace(sought, writers=(replace(WRITER, unread=True),))).remarks
+    told = rule(replace(sought, wrong_stated=("policy",))).remarks
+    assert (Remark.MEMORY_OPEN in told, Remark.WRONG_STATED in told) == (False, True)
+    assert Remark.WRONG_STATED not in rule(replace(sought, alone=ALONE, wrong_stated=("doc2",))).remarks
+
+
+def test_a_fact_is_missing_only_where_its_words_without_the_answer_do_nothing() -> None:
+    fact = Try("fact added", True, touches=frozenset({"fact"}), after=2.0, own=2.0, shams=ShamRun(0, 19))
+    bare = Facts(right=False, delta=1e-5, own=True, own_ld=-2.0, legal=True, fact=fact)
+    assert verdict(bare) == ("knowledge", "missing")
+    turned = replace(bare, fact=replace(fact, shams=ShamRun(1, 19)))
+    assert (verdict(turned)[0], lacks(rule(turned))) == ("not-determined", {Lack.SHAMS_FLIP})
+    told = replace(bare, wrong_stated=("note",))
+    assert (verdict(told)[0], lacks(rule(told))) == ("not-determined", {Lack.WRONG_STATED})
+
+
+def test_the_right_answer_outside_the_evidence_is_said() -> None:
+    assert Remark.STATED_BESIDE in rule(replace(REFUND, stated_beside=("doc3",))).remarks
+    assert rule(replace(REFUND, right=True, stated_beside=("doc3",))).remarks == (Remark.STATED_BESIDE,)

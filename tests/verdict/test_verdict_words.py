@@ -7,7 +7,8 @@ import pytest
 from tests.verdict.test_tree import BOOST, CHOICE, NO_BOOST, ORDER, REFUND, STUCK, SWITCH
 from whybox.statistics.intervals import Rate
 from whybox.verdict import words
-from whybox.verdict.facts import Parting, ShamRun, Try
+from whybox.verdict.facts import Facts, Parting, ShamRun, Try
+from whybox.verdict.remark_words import LACKS, REMARKS
 from whybox.verdict.tree import Lack, Remark, rule
 
 LONGER = Try("limit of 128 tokens", True, own=3.0, asserts=True)
@@ -36,7 +37,10 @@ def test_the_site_at_which_two_runs_part_is_said() -> None:
 def test_a_candidate_says_what_it_lacks() -> None:
     facts = replace(REFUND, boost=replace(BOOST, shams=ShamRun(3, 21)))
     said = words.because(rule(facts), facts, "en")
-    assert "Candidate context-use · not-looked-at: shams turn the answer right as well." in said
+    assert (
+        "Candidate context-use · not-looked-at: shams turn the answer right as well (“boost decision → doc2”, "
+        "3 of 21 shams, 9 of 9 variants)." in said
+    )
 
 
 def test_what_also_turns_the_answer_right_is_said() -> None:
@@ -103,11 +107,19 @@ def test_no_sham_is_asked_for_where_none_can_be_made() -> None:
         replace(REFUND, boost=replace(BOOST, shams=ShamRun(0, 21, rivals=0))),
         replace(REFUND, boost=replace(BOOST, shams=ShamRun(0, 21, rivals=3, copied=1))),
         replace(REFUND, lenient=Try("lenient parse", True, repeats=Rate(9, 10))),
+        replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), wrong_stated=("policy",), stated_beside=("doc3",)),
+        replace(REFUND, right=True, stated_beside=("doc3",)),
+        replace(REFUND, evidence=(), alone=None, fact=Try("fact added", True, own=2.0, shams=ShamRun(0, 19))),
+        replace(REFUND, orders=(ORDER, replace(ORDER, flips=True, repeats=Rate(9, 9)))),
     ],
 )
-def test_every_verdict_has_sentences_in_both_languages(facts: object, lang: words.Lang) -> None:
+def test_every_verdict_has_sentences_in_both_languages(facts: Facts, lang: words.Lang) -> None:
     ruling = rule(facts)
-    for said in (words.because(ruling, facts, lang), words.would_change(ruling, lang), words.next_step(ruling, lang)):
+    for said in (
+        words.because(ruling, facts, lang),
+        words.would_change(ruling, lang),
+        words.next_step(ruling, facts, lang),
+    ):
         assert said
         assert "{" not in said
         assert not any(word in said for word in FORBIDDEN)
@@ -115,9 +127,9 @@ def test_every_verdict_has_sentences_in_both_languages(facts: object, lang: word
 
 
 def test_every_lack_and_remark_has_words_in_both_languages() -> None:
-    assert set(words.LACKS) == set(Lack)
-    assert set(words.REMARKS) == set(Remark)
-    assert all(en and zh for en, zh in [*words.LACKS.values(), *words.REMARKS.values(), *words.WORDS.values()])
+    assert set(LACKS) == set(Lack)
+    assert set(REMARKS) == set(Remark)
+    assert all(en and zh for en, zh in [*LACKS.values(), *REMARKS.values(), *words.WORDS.values()])
 
 
 def test_whether_a_control_could_have_given_an_answer_is_said() -> None:
@@ -168,3 +180,44 @@ def test_what_was_controlled_is_said() -> None:
     assert "so the answer does not rest on it" in words.because(rule(guess), guess, "en")
     read = replace(REFUND, boost=NO_BOOST, readers=(writer,), total_in_null=True)
     assert "does not move the metric beyond its null" in words.because(rule(read), read, "en")
+
+
+def test_how_many_orders_were_tried_is_said() -> None:
+    turned = replace(ORDER, what="order doc3 doc2 doc1", flips=True, repeats=Rate(9, 9))
+    facts = replace(REFUND, orders=(ORDER, turned, replace(ORDER, what="order doc1 doc3 doc2")))
+    assert "in 1 of 3 other orders the answer is right, such as “doc3 doc2 doc1”." in words.because(
+        rule(facts), facts, "en"
+    )
+    single = replace(REFUND, orders=(turned,))
+    assert "in the order “doc3 doc2 doc1” the answer is right" in words.because(rule(single), single, "en")
+
+
+def test_what_was_missing_is_said_beside_its_shams() -> None:
+    fact = Try("fact added", True, own=2.0, after=1.5, shams=ShamRun(0, 19))
+    facts = replace(REFUND, evidence=(), alone=None, boost=None, cuts=(), orders=(), fact=fact)
+    said = words.because(rule(facts), facts, "en")
+    assert "“fact added” turns the answer right (LD +1.50); 0 of 19 shams do (p = 0.0500)." in said
+    assert "The shams are its own words without the answer, in other orders." in said
+
+
+def test_a_prompt_that_holds_the_wrong_answer_is_said_so() -> None:
+    facts = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), closed_same_wrong=True, wrong_stated=("policy",))
+    said = words.because(rule(facts), facts, "en")
+    assert "The wrong answer stands in policy itself: an answer that is copied from there was not remembered." in said
+    sought = replace(facts, wrong_stated=(), writers_sought=True)
+    assert "so that memory may stand against the text" in words.because(rule(sought), sought, "en")
+    assert words.next_step(rule(sought), sought, "en").startswith("Ask about an invented name")
+
+
+def test_what_to_try_next_follows_from_what_is_missing() -> None:
+    def said(facts: Facts, lang: words.Lang = "en") -> str:
+        return words.next_step(rule(facts), facts, lang)
+
+    stuck = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), closed_same_wrong=True, forced=None)
+    assert said(stuck).startswith("Ask a larger model the same")
+    assert said(replace(stuck, wrong_stated=("policy",))).startswith("Take the wrong answer out of policy")
+    few = replace(REFUND, boost=replace(BOOST, shams=ShamRun(0, 4)))
+    assert said(few).startswith("For “boost decision → doc2” more shams are needed")
+    assert said(few).endswith("Keep the bare case as a known failure; see everything that was tried below.")
+    assert said(few, "zh").startswith("“增强注意力：决定位置 → doc2”需要更多对照")
+    assert said(REFUND).startswith("Move the same evidence to every place")

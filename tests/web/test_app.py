@@ -12,6 +12,7 @@ pytest.importorskip("fastapi", reason="fastapi is not installed")
 from tests.real import real
 from tests.web.serving import Running, running
 from whybox.errors import FormatError, PromptError
+from whybox.items.case import Case
 from whybox.report.document import schemas
 from whybox.report.document.explore import ExploreDocument
 
@@ -82,7 +83,40 @@ def test_every_head_is_looked_at_and_the_page_is_kept(client: httpx.Client) -> N
     page = client.get(last["page"])
     assert "sandbox" in page.headers["content-security-policy"]
     assert 'lang="zh-Hans"' in page.text
-    assert client.get("/pages/nosuch").status_code == 404
+    assert client.get("/pages/nosuch").json()["cause"] == "this report is no longer kept"
+    document = client.get(f"{last['page']}/json").json()
+    assert document["schema"]["name"] == "whybox.look"
+    assert client.get(f"{last['page']}/model.svg").text.startswith("<svg")
+    assert client.get(f"{last['page']}/head.png", params={"at": "1.0"}).content.startswith(b"\x89PNG")
+    assert client.get(f"{last['page']}/head.png", params={"at": "99.0"}).status_code == 422
+    assert client.get(f"{last['page']}/head.png").status_code == 422
+    again = client.post("/api/report", json={"document": document, "lang": "en"}).json()["page"]
+    assert 'lang="en"' in client.get(again).text
+    assert client.get(f"{again}/model.svg").status_code == 422
+
+
+@pytest.mark.parametrize(
+    "document", [{}, {"schema": "why"}, {"schema": {"name": "whybox.why", "version": 1}}, {"schema": {"name": []}}]
+)
+def test_what_is_no_report_is_told(client: httpx.Client, document: dict) -> None:
+    answer = client.post("/api/report", json={"document": document})
+    assert answer.status_code == 422
+    assert answer.json()["cause"]
+
+
+def test_a_state_is_saved_as_a_case_file(client: httpx.Client) -> None:
+    asked = {"state": CAPITAL, "question": {"right": "Paris", "wrong": "Lyon"}}
+    assert Case.parse(client.post("/api/case", json=asked).text).filled().wrong == "Lyon"
+    wrong = asked | {"question": {"right": "Paris", "wrong": "Paris"}}
+    assert client.post("/api/case", json=wrong).status_code == 422
+    assert client.post("/api/why", json=wrong).status_code == 422
+
+
+def test_why_ends_in_its_page(client: httpx.Client) -> None:
+    asked = {"state": CAPITAL, "question": {"right": "Paris", "wrong": "Lyon"}}
+    *steps, last = told(client.post("/api/why", json=asked))
+    assert steps[-1]["progress"][0] > 1
+    assert client.get(f"{last['page']}/json").json()["schema"]["name"] == "whybox.why"
 
 
 WRONG = {

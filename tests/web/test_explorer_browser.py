@@ -1,6 +1,5 @@
 """The explorer in a real browser: typed into, clicked, used by keyboard, fed with hostile text, shared."""
 
-import itertools
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from tests.web.serving import Running, running
 
 pytestmark = [pytest.mark.browser, pytest.mark.model]
 
-LOOKS = list(itertools.product([375, 1024, 1920], ["light", "dark"], ["en", "zh"]))
+LOOKS = [(375, "light", "zh"), (375, "dark", "en"), (1024, "dark", "zh"), (1920, "light", "en")]
 HOSTILE = "</script><img src=x onerror=alert(1)> {{7*7}} \u202e\u0000 <|im_end|> 退款😀"
 
 
@@ -133,6 +132,22 @@ def test_every_head_is_looked_at_and_the_chosen_one_switched_off(visit: Callable
     assert page.faults == []
 
 
+def test_the_lens_and_the_question_are_there(visit: Callable) -> None:
+    page = started(visit())
+    page.locator("#lens summary").first.click()
+    page.locator("#lens svg").wait_for()
+    assert page.locator("#lens tbody tr").count() == 30
+    page.locator("#why summary").click()
+    assert page.locator("#question fieldset label").all_text_contents() == ["policy", "doc1", "doc2", "question"]
+    page.fill("#question [name=right]", "7 days")
+    page.fill("#question [name=wrong]", "30 days")
+    page.locator("#question [value=doc2]").check()
+    with page.expect_download() as saving:
+        page.locator("#question [value=case]").click()
+    assert "evidence:\n- doc2" in Path(saving.value.path()).read_text(encoding="utf-8")
+    assert page.faults == []
+
+
 def test_hostile_text_is_text(visit: Callable) -> None:
     page = visit()
     page.locator("#editor textarea").fill(HOSTILE)
@@ -159,10 +174,10 @@ def test_a_state_is_shared_by_link_and_by_file(visit: Callable, tmp_path: Path) 
     other.locator(".change").get_by_text("layer 2").wait_for()
     file = tmp_path / "state.json"
     file.write_text(json.dumps(state | {"version": 0}), encoding="utf-8")
-    other.locator("input[type=file]").set_input_files(file)
+    other.locator(".share input[type=file]").set_input_files(file)
     other.locator("#trouble").get_by_text("another version").wait_for()
     file.write_text("no JSON", encoding="utf-8")
-    other.locator("input[type=file]").set_input_files(file)
+    other.locator(".share input[type=file]").set_input_files(file)
     other.locator("#trouble").get_by_text("no state").wait_for()
     assert other.locator(".change").count() == 1
 

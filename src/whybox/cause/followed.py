@@ -9,7 +9,7 @@ from whybox.cause.asking import Write
 from whybox.cause.bench import Work
 from whybox.cause.claims import Changed
 from whybox.cause.decision import mention
-from whybox.cause.parts import Roles, with_presumed_evidence
+from whybox.cause.parts import Roles
 from whybox.cause.study import Study
 from whybox.cause.trials import Setting
 from whybox.items.instance import CaseInstance
@@ -52,11 +52,9 @@ def other_values(case: CaseInstance, wrong: str, roles: Roles, variants: Sequenc
 
 
 def _varied(variants: Sequence[CaseInstance], roles: Roles) -> Iterator[tuple[str, dict[str, str]]]:
-    """Sentences that stand in for the evidence are found in a variant as in the case."""
     for variant in variants:
-        case = with_presumed_evidence(variant)[0] if roles.presumed else variant
-        if case.evidence == roles.evidence:
-            yield variant.right, {name: case.part(name).text for name in case.evidence}
+        if variant.evidence == roles.evidence:
+            yield variant.right, {name: variant.part(name).text for name in variant.evidence}
 
 
 def _counted(case: CaseInstance, names: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:

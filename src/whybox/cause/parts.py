@@ -4,7 +4,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from whybox.cause.decision import mention
 from whybox.items.instance import CaseInstance
+from whybox.items.lenient import is_number, unwrapped
+from whybox.items.scoring.folding import fold_text
+from whybox.items.scoring.scorers import NO_WORDS, YES_WORDS, lenient_number_scorer
 from whybox.statistics.designs import orders
 from whybox.text.prompt import Part
 
@@ -15,28 +19,38 @@ _SENTENCE = re.compile(r".+?(?:[.!?](?=\s)\s*|[。！？；]\s*|\n+|$)", re.DOTA
 class Roles:
     """evidence: parts that hold the right answer; others: parts beside them that could be left out or moved.
 
-    presumed: the case names no evidence, so the sentences that state the right answer stand in.
+    presumed: the case names no evidence, so the sentences that state the right answer stand in. fixed: others that
+    stand in a message apart, and are left out but not moved.
     """
 
     evidence: tuple[str, ...]
     others: tuple[str, ...]
     question: str | None
     presumed: bool = False
+    fixed: tuple[str, ...] = ()
 
 
 def roles_of(case: CaseInstance) -> Roles:
     """The question is the part of that name, else the last part that is not evidence.
 
-    Others share a message with evidence or question and are neither.
+    Others are neither, and share a message with one of them or hold the wrong answer.
     """
     groups = [case.raw_parts] if case.is_raw else [m.parts for m in case.messages if m.role != "assistant"]
     names = [part.name for group in groups for part in group]
     free = [name for name in names if name not in case.evidence]
     question = "question" if "question" in free else free[-1] if free else None
     named = {*case.evidence, question}
-    beside = [p.name for group in groups if any(q.name in named for q in group) for p in group]
-    others = tuple(name for name in beside if name not in named)
-    return Roles(case.evidence, others if case.evidence else (), question)
+    if not case.evidence:
+        return Roles((), (), question)
+    beside = {p.name for group in groups if any(q.name in named for q in group) for p in group}
+    apart = {part.name for group in groups for part in group if part.name not in beside and _competes(case, part)}
+    others = tuple(name for name in names if name in beside | apart and name not in named)
+    return Roles(case.evidence, others, question, fixed=tuple(name for name in others if name in apart))
+
+
+def _competes(case: CaseInstance, part: Part) -> bool:
+    """Whether a part holds the wrong answer, which is another value than the right one."""
+    return case.wrong is not None and not same_value(case, case.wrong) and speaks_of(case, part.text, case.wrong)
 
 
 def with_presumed_evidence(case: CaseInstance) -> tuple[CaseInstance, bool]:
@@ -65,6 +79,26 @@ def states(case: CaseInstance, text: str) -> bool:
     scorer = alone.scorer() if case.kind == "number" else alone.lenient_scorer()
     found = (match[0] for match in _SENTENCE.finditer(text))
     return any(scorer.score(sentence).right for sentence in found if not _asks(sentence))
+
+
+def speaks_of(case: CaseInstance, text: str, answer: str) -> bool:
+    """Whether a text holds an answer: asserted, denied or asked for. A letter of a choice, or a plain yes or no, is
+    held by any text.
+    """
+    if case.kind == "choice" or answer.strip().casefold() in YES_WORDS | NO_WORDS:
+        return False
+    if mention(text, answer) is not None:
+        return True
+    scorer = replace(case, right=answer, wrong=None).lenient_scorer()
+    return any(scorer.score(match[0]).right for match in _SENTENCE.finditer(text))
+
+
+def same_value(case: CaseInstance, answer: str) -> bool:
+    """Whether an answer is the right one in another form (`7 days` for `{"days": 7}`)."""
+    right, other = unwrapped(case.right), unwrapped(answer)
+    if is_number(right) and is_number(other):
+        return lenient_number_scorer(right).score(other).right
+    return fold_text(right).strip() == fold_text(other).strip()
 
 
 def _asks(text: str) -> bool:
@@ -97,9 +131,20 @@ def without(case: CaseInstance, names: Sequence[str]) -> CaseInstance:
     return case.keeping([part.name for part in case.parts if part.name not in set(names)])
 
 
+def movable_parts(roles: Roles) -> set[str]:
+    """Evidence and what stands beside it."""
+    return {*roles.evidence, *roles.others} - {*roles.fixed}
+
+
+def crosses_roles(case: CaseInstance, roles: Roles) -> bool:
+    """Whether another order puts a part into a message of another role (a system rule into the user's words)."""
+    movable = movable_parts(roles)
+    return len({message.role for message in case.messages if any(p.name in movable for p in message.parts)}) > 1
+
+
 def other_orders(case: CaseInstance, roles: Roles) -> list[tuple[str, ...]]:
     """Other orders of evidence and others: all of them up to three parts, a Williams square beyond."""
-    movable = {*roles.evidence, *roles.others}
+    movable = movable_parts(roles)
     units = tuple(part.name for part in case.parts if part.name in movable)
     if len(units) < 2:
         return []

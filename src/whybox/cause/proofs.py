@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from whybox.cause import hidden, trials
+from whybox.cause import hidden, supplied, trials
 from whybox.cause.bench import Work
 from whybox.cause.claims import TRIAL, Claim, Kind
 from whybox.cause.readers import PATCH
@@ -52,13 +52,19 @@ def variants_work(study: Study) -> Work:
 def shams_work(study: Study) -> Work:
     """Runs at most: shams and control of every proof."""
     if REMOVALS in study.done:
-        return sum((_controls(study, claim) for claim in proofs(study)), Work())
+        return sum((_controls(study, claim) for claim in proofs(study)), Work()) + facts_work(study)
     layers, prompt = study.bench.model.spec.layers, study.asked.prompt
     parts = [study.roles.evidence, *((other,) for other in study.roles.others)]
     spans = max(len(other_spans(len(keys), keys, len(prompt))) for keys in (keys_of(prompt, part) for part in parts))
     others = max(min(SHAMS, sum(layer.attention.heads for layer in layers)), len(layers))
     read_of = TRIAL * (2 * others) + (TRIAL + PATCH) * 2
-    return (TRIAL * spans | read_of) + TRIAL * others
+    return (TRIAL * spans | read_of) + TRIAL * others + facts_work(study)
+
+
+def facts_work(study: Study) -> Work:
+    """Runs at most: a fact's words without its answer."""
+    known = "fact" in study.trials and not study.trials["fact"].flips
+    return Work() if known or not study.fact else TRIAL * supplied.MOST
 
 
 def _controls(study: Study, claim: Claim) -> Work:
@@ -69,9 +75,12 @@ def _controls(study: Study, claim: Claim) -> Work:
 
 def hidden_work(study: Study) -> Work:
     """Runs at most: the evidence hidden, and what is hidden beside it."""
-    return hidden.WORK if REMOVALS not in study.done or reads_evidence(study) else Work()
+    return hidden.WORK if REMOVALS not in study.done or asks_of_all_evidence(study) else Work()
 
 
-def reads_evidence(study: Study) -> bool:
-    """Whether something that was found speaks of evidence that was read."""
-    return any(study.claims.get(kind) for kind in (Kind.SUPPRESSOR, Kind.READER))
+def asks_of_all_evidence(study: Study) -> bool:
+    """Whether something that was found speaks of evidence that was read, or a right answer may rest on any of several
+    parts, of which none alone is missed.
+    """
+    read = any(study.claims.get(kind) for kind in (Kind.SUPPRESSOR, Kind.READER))
+    return read or (not study.wrong_here and len(study.roles.evidence) > 1)

@@ -15,9 +15,10 @@ from whybox.cause.effects import Base, head_effects, key_effects, segment_effect
 from whybox.cause.form_writers import is_explained, is_illegal
 from whybox.cause.hidden import hidden
 from whybox.cause.parts import other_orders, roles_of, with_fact
-from whybox.cause.proofs import REMOVALS, hidden_work, proofs, reads_evidence, shams_work, variants_work
+from whybox.cause.proofs import REMOVALS, asks_of_all_evidence, hidden_work, proofs, shams_work, variants_work
 from whybox.cause.spans import keys_of, other_spans, stretches
 from whybox.cause.study import Study
+from whybox.cause.supplied import fact_shams
 from whybox.cause.trials import Maker, Setting
 from whybox.engine.read import logit_difference
 from whybox.items.instance import CaseInstance
@@ -207,10 +208,14 @@ def _shams(study: Study) -> None:
         if proof.control is not None:
             trial = trials.with_control(study.bench, study.decided, trial, proof.control)
         study.trials[proof.name] = trial
+    fact, question = study.trials.get("fact"), study.roles.question
+    if fact is not None and fact.flips and question is not None:
+        shams = fact_shams(study.decided, question, study.fact)
+        study.trials["fact"] = trials.with_shams(study.bench, study.decided, fact, lambda _: shams)
 
 
 def _hidden(study: Study) -> None:
-    if reads_evidence(study):
+    if asks_of_all_evidence(study):
         study.hidden = study.bench.result(hidden(study.decided.base, study.roles.evidence))
 
 

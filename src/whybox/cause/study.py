@@ -103,13 +103,14 @@ def open_study(bench: Bench, cases: tuple[CaseInstance, ...], limit: int = 32, s
     the model gives, which the first stage reads.
     """
     case, presumed = with_presumed_evidence(cases[0])
+    variants = tuple(with_presumed_evidence(one)[0] for one in cases[1:]) if presumed else cases[1:]
     roles = replace(roles_of(case), presumed=presumed)
     prompt = bench.model.prompt(case)
     bench.model.require_fits(len(prompt))
     settings = settings_of(bench.model, case, limit)
     settings = replace(settings, limit=min(settings.limit, bench.model.room(len(prompt))))
     asked = Asked(case, prompt, case.wrong or "", settings)
-    return Study(bench, asked, cases[1:], roles, seed, fact)
+    return Study(bench, asked, variants, roles, seed, fact)
 
 
 def closed_same_wrong(study: Study) -> bool:

@@ -33,7 +33,11 @@ class Case:
     @classmethod
     def load(cls, path: str | Path) -> "Case":
         """Read a YAML case file. CaseError names file, line, field, what was expected and what was found."""
-        return cls._from_document(read_yaml(path))
+        try:
+            document = read_yaml(path)
+        except CaseError as error:
+            raise CaseError(_no_case(Path(path), error.cause), error.remedy or _REMEDY) from error
+        return cls._from_document(document)
 
     @classmethod
     def parse(cls, yaml_text: str, source: str = "case") -> "Case":
@@ -167,6 +171,13 @@ class Case:
             self.filled(values, f"{self.id}/{i}" if i else self.id)
             for i, values in enumerate(self.variants(limit, seed))
         )
+
+
+def _no_case(path: Path, cause: str) -> str:
+    """What is wrong with a case file; of a file that was hardly meant as YAML no more than that it is none."""
+    if path.suffix.lower() in (".yaml", ".yml", ".json") or not path.is_file():
+        return cause
+    return f"{path}: expected a case file in YAML, found {path.suffix or 'a file without a suffix'} that is none"
 
 
 def _instance(text: CaseText, slots: Mapping[str, str], name: str, own: bool) -> CaseInstance:

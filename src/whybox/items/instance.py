@@ -6,8 +6,16 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
 from whybox.errors import CaseError
-from whybox.items.lenient import bare_value, is_number
-from whybox.items.scoring import Match, Scorer, choice_scorer, name_scorer, number_scorer, text_scorer
+from whybox.items.lenient import is_number, unwrapped
+from whybox.items.scoring import (
+    Match,
+    Scorer,
+    choice_scorer,
+    lenient_number_scorer,
+    name_scorer,
+    number_scorer,
+    text_scorer,
+)
 from whybox.items.scoring.folding import fold_text
 from whybox.items.scoring.quantities import find_quantities
 from whybox.text.prompt import Part
@@ -99,18 +107,20 @@ class CaseInstance:
     def lenient_scorer(self) -> Scorer:
         """The same answer in whatever form: the value without its unit, or without the JSON around it.
 
-        It tells a wrong form from a wrong value, and decides nothing else.
+        It tells a wrong form from a wrong value, and decides nothing else: 7 weeks are no form of 7 days.
         """
         if self.match is not None:
             return self.scorer()
-        right = bare_value(self.right)
-        wrong = None if self.wrong is None else bare_value(self.wrong)
-        others = () if wrong is None or wrong == right else (wrong,)
+        right = unwrapped(self.right)
+        others = () if self.wrong is None else (unwrapped(self.wrong),)
         match self.kind:
             case "number":
-                return number_scorer(right, others)
+                return lenient_number_scorer(right, others)
+            case "text" if right != self.right and is_number(right):
+                alone = lenient_number_scorer(right)
+                return lenient_number_scorer(right, [o for o in others if is_number(o) and not alone.score(o).right])
             case "text" if right != self.right:
-                return number_scorer(right, others) if is_number(right) else text_scorer(right, others)
+                return text_scorer(right, [other for other in others if other != right])
             case _:
                 return self.scorer()
 

@@ -269,6 +269,9 @@ def _notes(study: Study, views: Views, facts: Facts, told: Told) -> Iterator[str
         yield f"the evidence hidden from all later positions: LD {study.hidden.effect:+.3g} nats ({beside})"
     if study.roles.presumed:
         yield "the case names no evidence: the sentences that state the right answer stand in for it"
+    if study.asked.stand_in:
+        what = "what was written" if study.wrong_here else "the second choice where the right answer begins"
+        yield f"the case names no wrong answer: {what} stands in for it"
     if told.case.got is not None and told.case.got.strip() != study.answered.text.strip():
         yield "the output observed elsewhere differs from the one written here"
     if left_out := list(_not_run(facts, told)):

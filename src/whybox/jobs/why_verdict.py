@@ -48,7 +48,7 @@ def verdict_of(study: Study, ruling: Ruling, facts: Facts, told: Told) -> d.Verd
         because=because(ruling, facts, told.lang),
         would_change_my_mind=would_change(ruling, told.lang),
         scope="variants" if ruling.variants else "this-prompt",
-        next_step=next_step(ruling, told.lang),
+        next_step=next_step(ruling, facts, told.lang),
         checked=tuple(checks(study, told.case)),
     )
 
@@ -56,7 +56,7 @@ def verdict_of(study: Study, ruling: Ruling, facts: Facts, told: Told) -> d.Verd
 def _cause(leaf: Leaf) -> d.Cause:
     change = leaf.undone_by
     if change is None:
-        reason = "the answer is right" if leaf.code == "none" else "no change undoes it"
+        reason = "the answer is right" if leaf.code == "none" else "no change that undoes it was confirmed"
         return _uncaused(leaf.code, reason, detail=leaf.detail, about=leaf.about)
     bounds = mean_interval(change.effects)
     parsed = PARSE in change.touches

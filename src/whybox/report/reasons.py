@@ -10,7 +10,7 @@ import re
 from whybox.report.document import Lang
 
 _CHINESE = {
-    "no change undoes it": "没有改动能消除它",
+    "no change that undoes it was confirmed": "没有任何消除它的改动得到证实",
     "the answer is right": "答案正确",
     "run with --effort full": "用 --effort full 运行可得",
     "one prompt; no generalisation": "仅一个提示，不作推广",

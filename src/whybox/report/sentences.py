@@ -4,6 +4,9 @@ from whybox.report.document import Cause, Lang, Metric, SegmentRow, Verdict, Why
 from whybox.report.numbers import below, interval, number, percent
 from whybox.report.words import claim_key, say
 from whybox.verdict.experiment_words import named, segment_named
+from whybox.verdict.tree import ALPHA
+
+LENIENT = "lenient parse"  # a change of the reader's: nothing is run anew, so nothing flips
 
 
 def headline(document: WhyDocument, lang: Lang) -> str:
@@ -21,6 +24,9 @@ def headline(document: WhyDocument, lang: Lang) -> str:
 def _flip_clause(cause: Cause, verdict: Verdict, lang: Lang) -> str:
     if cause.undone_by is None or cause.flips is None:
         return ""
+    if cause.undone_by == LENIENT:
+        key = "proof.parse.variants" if verdict.scope == "variants" else "proof.parse"
+        return say(key, lang, hits=cause.flips.hits, n=cause.flips.n)
     if verdict.scope == "variants":
         return say("proof.variants", lang, edit=named(cause.undone_by, lang), hits=cause.flips.hits, n=cause.flips.n)
     return say("proof.one" if cause.flips.hits else "proof.none", lang, edit=named(cause.undone_by, lang))
@@ -90,7 +96,18 @@ def evidence_finding(document: WhyDocument, lang: Lang) -> str:
     if most.share is None:
         return say("evidence.finding.noshare", lang, most=called(most.name, document, lang), metric=metric)
     key = "evidence.finding" if (most.direct or 0.0) < 0 else "evidence.finding.help"
-    return say(key, lang, most=called(most.name, document, lang), share=percent(most.share))
+    finding = say(key, lang, most=called(most.name, document, lang), share=percent(most.share))
+    return finding + _beside_null(most, lang)
+
+
+def _beside_null(row: SegmentRow, lang: Lang) -> str:
+    """What keeps the largest effect from counting; empty where it lies beyond its null."""
+    if row.null is None:
+        return say("evidence.finding.no_null", lang)
+    if row.null.p <= ALPHA:
+        return ""
+    few = 1 / (row.null.draws + 1) > ALPHA
+    return say("evidence.finding.few" if few else "evidence.finding.null", lang, p=number(row.null.p), n=row.null.draws)
 
 
 def lens_finding(document: WhyDocument, lang: Lang) -> str:

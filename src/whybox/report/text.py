@@ -13,7 +13,7 @@ from whybox.report.document import Lang, NextDocument, SegmentRow, Stage, TokenR
 from whybox.report.numbers import number, percent
 from whybox.report.terminal import STYLES, bar, heading, model_line, plain_table, sparkline
 from whybox.report.text_parts import parts
-from whybox.report.visible import calm, one_line, shortened, visible
+from whybox.report.visible import calm, ended, one_line, shortened, visible
 from whybox.report.words import WORDS, say
 from whybox.verdict.experiment_words import named
 
@@ -202,7 +202,7 @@ def _tried_table(tried: tuple[Tried, ...], document: WhyDocument, console: Conso
     table.add_column(say("tried.answer", lang), overflow="fold", ratio=3)
     for row in tried:
         flips = "—" if row.flips is None else say("tried.yes" if row.flips else "tried.no", lang)
-        told = "—" if row.answer is None else shortened(one_line(row.answer), 60)
+        told = "—" if row.answer is None else shortened(one_line(ended(row.answer)), 60)
         effect = sentences.effect(row.effect, document.metric.noise, lang)
         table.add_row(Text(one_line(named(row.what, lang))), effect, flips, Text(told))
     return table

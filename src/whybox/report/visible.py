@@ -1,7 +1,10 @@
 """Text that was not written for a screen, made visible: spaces, line ends, control and direction characters."""
 
+import re
 import unicodedata
 
+_BEGUN = re.compile(r"\\(?:x[0-9A-F]?|u[0-9a-f]{0,3})?\Z")
+_BYTES = re.compile(r"(?:\\x[0-9A-F]{2})+\Z")
 _PICTURES = {" ": "·", "\n": "⏎", "\r": "␍", "\t": "⇥", "\x7f": "␡"}
 
 
@@ -24,8 +27,13 @@ def one_line(text: str) -> str:
 
 
 def shortened(text: str, most: int) -> str:
-    """At most `most` characters; what is cut is marked by an ellipsis."""
-    return text if len(text) <= most else text[: most - 1] + "…"
+    """At most `most` characters; what is cut is marked by an ellipsis, and no escape (`\\xF0`) is cut in two."""
+    return text if len(text) <= most else _BEGUN.sub("", text[: most - 1]) + "…"
+
+
+def ended(text: str) -> str:
+    """Bytes at the end that begin a character and do not finish it (an answer that its limit cut) as an ellipsis."""
+    return _BYTES.sub("…", text)
 
 
 def _hidden(c: str) -> str:

@@ -7,6 +7,7 @@ from whybox.report.comparison_words import COMPARISONS
 from whybox.report.diff_words import DIFFS
 from whybox.report.document import Lang
 from whybox.report.estimate_words import ESTIMATES
+from whybox.report.next_words import NEXT_WORDS
 from whybox.report.parts_words import PART_WORDS
 from whybox.report.picture_words import PICTURES
 from whybox.report.run_page_words import RUN_PAGE
@@ -22,6 +23,7 @@ WORDS: dict[str, tuple[str, str]] = (
     | COMPARISONS
     | SIZES
     | DIFFS
+    | NEXT_WORDS
     | {
         # frame of a page
         "page.why": ("why · {case}", "归因 · {case}"),
@@ -55,13 +57,13 @@ WORDS: dict[str, tuple[str, str]] = (
         ),
         "claim.context-use.not-looked-at": ("The model looked too little at {about}", "模型对 {about} 看得太少"),
         "claim.context-use.looked-at-not-used": (
-            "The model looked at {about}, and what it read did not decide the answer",
-            "模型看了 {about}，但读到的内容没有左右答案",
+            "What {about} says did not decide the answer, however much it was looked at",
+            "{about} 的内容没有左右答案，看得再多也一样",
         ),
         "claim.knowledge.overruled": ("What the weights remember won over the text", "权重里的旧知识压过了给定的文本"),
         "claim.knowledge.missing": (
-            "The fact was not given, and the model does not know it",
-            "上下文没有给出这一事实，模型本身也不知道",
+            "The fact was not given, and without it the model does not answer right",
+            "上下文没有给出这一事实；没有它，模型答不对",
         ),
         "claim.knowledge": ("What the weights remember decided the answer", "答案由权重里的知识决定"),
         "claim.decoding": ("The right answer was ahead and was not written", "正确答案领先，却没有被写出来"),
@@ -105,6 +107,11 @@ WORDS: dict[str, tuple[str, str]] = (
         ),
         "proof.one": ("“{edit}” flips the answer of this prompt", "“{edit}”使这个提示的答案翻转为正确"),
         "proof.none": ("“{edit}” does not flip the answer of this prompt", "“{edit}”没有使这个提示的答案翻转"),
+        "proof.parse": ("read without the required form it is right", "不计格式要求则是对的"),
+        "proof.parse.variants": (
+            "read without the required form it is right in {hits} of {n} variants",
+            "不计格式要求，{n} 个变体中有 {hits} 个是对的",
+        ),
         "proof.no_sham": ("no sham does (0 of {n})", "对照编辑无一翻转（0 / {n}）"),
         "proof.shams": ("{hits} of {n} shams do, too", "{n} 个对照编辑中也有 {hits} 个翻转"),
         "verdict.title": ("Verdict", "结论"),
@@ -177,6 +184,15 @@ WORDS: dict[str, tuple[str, str]] = (
             "Cutting “{most}” helps the right answer most, with {share} of the attention",
             "切断“{most}”对正确答案帮助最大，它占 {share} 的注意力",
         ),
+        "evidence.finding.null": (
+            "; other spans of its length reach as far (p\u00a0=\u00a0{p})",
+            "；等长的其他片段也能达到（p\u00a0=\u00a0{p}）",
+        ),
+        "evidence.finding.few": (
+            "; only {n} other spans of its length exist, too few to tell it from chance (p\u00a0=\u00a0{p})",
+            "；等长的其他片段只有 {n} 个，无法与偶然区分（p\u00a0=\u00a0{p}）",
+        ),
+        "evidence.finding.no_null": ("; it has no null to compare with", "；没有可比较的零分布"),
         "evidence.finding.noshare": ("Cutting “{most}” changes {metric} most", "切断“{most}”对 {metric} 的改变最大"),
         "evidence.finding.none": ("No cut changed {metric} beyond the floor", "没有任何切断使 {metric} 的改变超过底噪"),
         "evidence.note": (
@@ -348,44 +364,6 @@ WORDS: dict[str, tuple[str, str]] = (
         "column.weight": ("weight", "权重"),
         "column.sham": ("sham", "对照编辑"),
         "column.after": ("{metric} after, {unit}", "编辑后的 {metric}，{unit}"),
-        # next
-        "next.title": ("Next token", "下一个 token"),
-        "next.tokens": ("Tokens", "Token"),
-        "next.token": ("token", "token"),
-        "next.probability": ("probability", "概率"),
-        "next.logprob": ("nats", "nats"),
-        "next.rest": ("all others", "其余全部"),
-        "next.written": ("Written on", "续写"),
-        "next.broken_off": ("Broken off by Ctrl-C after {n} tokens.", "按 Ctrl-C 中断，已写出 {n} 个 token。"),
-        "next.stages": ("Stage by stage", "逐步走查"),
-        # numbers of the walk
-        "number.characters": ("characters", "字符数"),
-        "number.bytes": ("bytes", "字节数"),
-        "number.tokens": ("tokens", "token 数"),
-        "number.rms": ("rms", "均方根"),
-        "number.vocabulary": ("vocabulary", "词表大小"),
-        "number.base": ("base", "底数"),
-        "number.shortest_wavelength": ("shortest wavelength", "最短波长"),
-        "number.longest_wavelength": ("longest wavelength", "最长波长"),
-        "number.last_position": ("last position", "最后位置"),
-        "number.steepest": ("steepest", "最陡斜率"),
-        "number.flattest": ("flattest", "最缓斜率"),
-        "number.heads": ("heads", "query 头"),
-        "number.kv_heads": ("kv heads", "kv 头"),
-        "number.head_width": ("head width", "头宽"),
-        "number.scale": ("scale", "缩放"),
-        "number.sd": ("sd", "标准差"),
-        "number.row_sum": ("row sum", "行和"),
-        "number.largest": ("largest", "最大"),
-        "number.smallest": ("smallest", "最小"),
-        "number.attention_writes": ("attention writes", "注意力写入"),
-        "number.mlp_writes": ("MLP writes", "MLP 写入"),
-        "number.stream": ("stream", "残差流"),
-        "number.share_of_first_key": ("share of first key", "首个 key 占比"),
-        "number.probability": ("probability", "概率"),
-        "number.entropy_nats": ("entropy, nats", "熵（nats）"),
-        "next.part": ("part {k} of {n} of “{char}”", "“{char}”的第 {k}/{n} 部分"),
-        "next.more": ("… {n} more tokens", "…… 另有 {n} 个 token"),
         "text.report": ("Report: {path}", "报告：{path}"),
     }
 )

@@ -155,6 +155,11 @@ def _averse(seed: int, generator: np.random.Generator, scene: Scene) -> Planted:
     return trap_rows.averse(seed, LAYERS, generator.uniform(1.1, 3), scene)
 
 
+def _suggested(seed: int, generator: np.random.Generator, scene: Scene) -> Planted:
+    loud = (scene.distractors + 2) * generator.uniform(1.2, 2)
+    return trap_rows.suggested(seed, HEADS, loud, scene)
+
+
 DRAWN: dict[str, Making] = {
     "induction": _induction,
     "first_biased": _first,
@@ -182,4 +187,5 @@ DRAWN: dict[str, Making] = {
     "two_memories": _memories,
     "averse": _averse,
     "bystanders": _bystanders,
+    "suggested": _suggested,
 }

@@ -37,4 +37,5 @@ ROWS: dict[str, Row] = {
     "two_memories": trap_rows.two_memories,
     "averse": trap_rows.averse,
     "bystanders": form_rows.bystanders,
+    "suggested": trap_rows.suggested,
 }

@@ -127,3 +127,21 @@ def averse(seed: int = 0, decoys: Decoys = NONE, loud: float = 2.0, scene: Scene
 
 def _remembering(heads: Mapping[Place, Head], facts: Mapping[str, str], loud: float) -> Circuit:
     return Circuit(MEMORY + 1, heads, {MEMORY: (m.memory(facts, loud),)})
+
+
+def suggested(seed: int = 0, decoys: Decoys = NONE, loud: float = 4.0, scene: Scene = PLAIN) -> Planted:
+    """The question itself holds another value, and a head that reads it overrules the evidence.
+
+    The wrong answer comes without any document as well, and taking that head out turns it right; yet nothing was
+    remembered: what was read stands in the prompt.
+    """
+    drawn = draw("suggested", seed, scene)
+    heads = {PREVIOUS: m.previous_token(), WEAK: m.weak_reader(loud), COPIER: m.copier()}
+    evidence = drawn.document(drawn.place, drawn.entity, "{right}")
+    parts = drawn.around({drawn.place: evidence}, f"{drawn.labels[-1]} {drawn.others[0]} {{wrong}} .")
+    vary = {"right": drawn.rights, "wrong": drawn.wrongs}
+    answer = {"right": "{right}", "wrong": "{wrong}"}
+    asked = case("suggested", seed, parts, answer, vary=vary, evidence=[evidence["name"]])
+    numbers = {"ld": SCALE * (1 - loud / drawn.documents), "ld_alone": SCALE * (1 - loud), "ld_without": SCALE}
+    model = build("suggested", seed, Circuit(3, heads), decoys)
+    return Planted("suggested", model, asked, Expected("not-determined", None, numbers), {"weak reader": WEAK})

@@ -15,6 +15,7 @@ _WHOLE = {
     "evidence alone": "只留证据",
     "closed book": "不给任何上下文",
     "fact added": "补上事实",
+    "words of the fact without the answer": "去掉答案后的事实词语",
     "lenient parse": "不计格式的读法",
     "greedy decoding": "贪心解码",
     "choice between the two answers at the start": "在开头只许在两个答案之间选择",
@@ -43,6 +44,10 @@ _WHOLE = {
     "prefix encoded anew together with the answer": "前缀与答案一起重新编码",
     "the case names no evidence: the sentences that state the right answer stand in for it": (
         "用例没有指明证据：由给出正确答案的句子代替"
+    ),
+    "the case names no wrong answer: what was written stands in for it": "用例没有给出错误答案：由实际写出的文字代替",
+    "the case names no wrong answer: the second choice where the right answer begins stands in for it": (
+        "用例没有给出错误答案：由正确答案开头处的第二候选代替"
     ),
     "the output observed elsewhere differs from the one written here": "别处观察到的输出与这里写出的不同",
     # conditions of a run
@@ -88,7 +93,10 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (r"behind the prefix (“.*”)", lambda m: f"在前缀{m[1]}之后"),
     (r"limit of (\d+) tokens", lambda m: f"上限 {m[1]} 个 token"),
     (r"the evidence says (.+)", lambda m: f"证据改说 {m[1]}"),
-    (r"(.+): (\d+) runs, most by (.+)", lambda m: f"{named(m[1], 'zh')}：{m[2]} 次运行，最大的是 {named(m[3], 'zh')}"),
+    (
+        r"(.+): (\d+) runs, most by (.+)",
+        lambda m: f"{named(m[1], 'zh')}：{m[2]} 次运行，最大的是 {_parts(named(m[3], 'zh'))}",
+    ),
     (r"(each MLP.+ set to zero) in the order (.+)", lambda m: f"{named(m[1], 'zh')}，顺序 {m[2]}"),
     (r"(.+) set to zero, evidence hidden", lambda m: f"{_parts(m[1])} 置零，且隐藏证据"),
     (r"(.+) set to zero", lambda m: f"{_parts(m[1])} 置零"),

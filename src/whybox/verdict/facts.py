@@ -94,9 +94,12 @@ class Facts:
     of them or behind another. beside: something stands beside the evidence; where nothing does, the evidence alone is
     the prompt itself, `alone` is None, and no second fact. choice: the right answer led where the answer begins, and
     was chosen there. stated: some part of the prompt states the right answer as the scorer reads it; evidence_states: a
-    part of the evidence does. form_writers: heads or MLPs that write the illegal form, taken out.
-    follows_change: with another value in the evidence the answer moves to that value. too_few_beside: parts whose cut
-    exceeds the floor, and that so few other spans match that no p ≤ .05 was possible.
+    part of the evidence does; stated_beside: parts outside it that do. wrong_stated: parts that hold the wrong answer,
+    of those that are kept when the evidence stands alone. form_writers: heads or MLPs that write the illegal form,
+    taken out. across_roles: another order changes the roles of its parts, too. writers_sought: heads and MLPs that may
+    write the wrong answer were taken out. follows_change: with another value in the evidence the answer moves to that
+    value. too_few_beside: parts whose cut exceeds the floor, and that so few other spans match that no p ≤ .05 was
+    possible.
     """
 
     right: bool
@@ -110,6 +113,8 @@ class Facts:
     beside: bool = True
     stated: bool = False
     evidence_states: bool | None = None
+    stated_beside: tuple[str, ...] = ()
+    wrong_stated: tuple[str, ...] = ()
     stated_decoding: bool = False
     got_wrong: bool | None = None
     reference: Try | None = None
@@ -126,6 +131,7 @@ class Facts:
     fact: Try | None = None
     alone: Try | None = None
     orders: tuple[Try, ...] = ()
+    across_roles: bool = False
     boost: Try | None = None
     cuts: tuple[Try, ...] = ()
     closed: Try | None = None
@@ -135,6 +141,7 @@ class Facts:
     readers: tuple[Try, ...] | None = None
     total_in_null: bool | None = None
     writers: tuple[Try, ...] = ()
+    writers_sought: bool = False
     pairs: tuple[Pair, ...] = ()
     lift: float | None = None
     rests_on: tuple[str, ...] = ()

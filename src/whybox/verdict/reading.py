@@ -7,7 +7,7 @@ from whybox.cause.answers import STEPS
 from whybox.cause.claims import Kind
 from whybox.cause.decision import Reading
 from whybox.cause.effects import SegmentEffects, Unknown
-from whybox.cause.parts import states
+from whybox.cause.parts import crosses_roles, same_value, speaks_of, states
 from whybox.cause.study import Study, closed_same_wrong
 from whybox.cause.trials import Shams, Trial
 from whybox.compare.divergence import Divergence
@@ -39,6 +39,8 @@ def facts_of(
         legal=own.score.outcome not in ("invalid", "error") or study.asked.case.may_answer(own.text),
         stated=_states(study, [part.name for part in study.asked.case.parts]),
         evidence_states=_states(study, study.roles.evidence) if study.roles.evidence else None,
+        stated_beside=_stated_beside(study),
+        wrong_stated=_wrong_stated(study),
         limit_stated=study.asked.case.decoding.max_tokens is not None,
         stated_decoding=not study.asked.settings.greedy,
         got_wrong=got_wrong,
@@ -56,6 +58,7 @@ def facts_of(
         fact=_try(study, "fact"),
         alone=_try(study, "alone"),
         orders=tuple(as_try(study.trials[name], study.asked.right) for name in study.orders),
+        across_roles=crosses_roles(study.asked.case, study.roles),
         boost=_try(study, "boost"),
         cuts=tuple(as_try(study.trials[name], study.asked.right) for name in study.cuts),
         closed=_try(study, "closed"),
@@ -63,6 +66,7 @@ def facts_of(
         suppressors=_claimed(study, Kind.SUPPRESSOR) or (),
         readers=_claimed(study, Kind.READER),
         writers=_claimed(study, Kind.WRITER) or (),
+        writers_sought=Kind.WRITER in study.claims,
         form_writers=_claimed(study, Kind.FORM) or (),
         pairs=tuple(Pair(("order", "knowledge"), change) for change in _claimed(study, Kind.PAIR) or ()),
         follows_change=any(one.follows for one in study.changed) if study.changed else None,
@@ -179,13 +183,34 @@ def _states(study: Study, names: Sequence[str]) -> bool:
     return any(states(case, case.part(name).text) for name in names)
 
 
+def _stated_beside(study: Study) -> tuple[str, ...]:
+    """Parts outside the evidence that state the right answer."""
+    if not study.roles.evidence or study.asked.case.kind == "choice":
+        return ()
+    case = study.asked.case
+    return tuple(p.name for p in case.parts if p.name not in study.roles.evidence and states(case, p.text))
+
+
+def _wrong_stated(study: Study) -> tuple[str, ...]:
+    """Parts that hold the wrong answer, another value than the right one, and are no `others`."""
+    case, wrong = study.asked.case, study.asked.wrong
+    if study.asked.stand_in or same_value(case, wrong):
+        return ()
+    kept = [part for part in case.parts if part.name not in study.roles.others]
+    return tuple(part.name for part in kept if speaks_of(case, part.text, wrong))
+
+
 def _ignores_evidence(study: Study) -> bool | None:
-    """In a right answer: it stays right without the context, or no named part of the evidence supports it."""
+    """In a right answer: it stays right without the context, or no named part of the evidence supports it, nor all of
+    them together.
+    """
     if not study.roles.evidence or not study.segments:
         return None
     closed = study.trials.get("closed")
     if closed is not None and closed.outcome.score.right:
         return True
+    if study.hidden is not None and study.hidden.effect < -STEPS * study.decided.delta:
+        return False
     held = [found for found in study.segments if found.name in study.roles.evidence]
     return not any(is_support(found, study.decided.delta) or _totals(found, study.decided.delta) for found in held)
 

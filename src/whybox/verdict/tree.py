@@ -30,6 +30,7 @@ class Lack(StrEnum):
     FOLLOWS = "follows"
     UNREAD = "unread"
     SEVERAL = "several"
+    WRONG_STATED = "wrong-stated"
 
 
 class Remark(StrEnum):
@@ -39,6 +40,7 @@ class Remark(StrEnum):
     RIGHT_FIRST = "right-first"
     RIGHT_LATER = "right-later"
     ORDER_BOTH = "order-both"
+    ROLES_TOO = "roles-too"
     BOOST_COPIES = "boost-copies"
     MECHANISM_NOT_SHOWN = "mechanism-not-shown"
     LIFT_NOT_LOW = "lift-not-low"
@@ -48,6 +50,9 @@ class Remark(StrEnum):
     NO_EVIDENCE_NAMED = "no-evidence-named"
     STATED_UNNAMED = "stated-unnamed"
     EVIDENCE_SILENT = "evidence-silent"
+    WRONG_STATED = "wrong-stated"
+    STATED_BESIDE = "stated-beside"
+    MEMORY_OPEN = "memory-open"
     CUT_SHORT = "cut-short"
     READERS_NOT_RUN = "readers-not-run"
     CUT_FLIPS = "cut-flips"
@@ -107,6 +112,8 @@ def _warnings(facts: Facts) -> Iterator[Remark]:
         yield Remark.NEEDS_NO_EVIDENCE
     elif facts.ignores_evidence and not set(facts.evidence) & set(facts.too_few_beside):
         yield Remark.NOT_ON_EVIDENCE
+    if facts.stated_beside:
+        yield Remark.STATED_BESIDE
 
 
 def _undetermined(facts: Facts, detail: str | None, candidates: tuple[Leaf, ...]) -> Ruling:
@@ -131,14 +138,21 @@ def _of_one_answer(leaf: Leaf, facts: Facts) -> Leaf:
 def _leaves(facts: Facts) -> Iterator[Leaf]:
     """Every leaf of what was read and remembered, named or lacking."""
     if facts.fact is not None and not facts.evidence and not facts.stated:
-        yield _leaf("knowledge", "missing", facts.fact, lacking_variants(facts.fact))
+        silent = facts.fact.shams is None or not facts.fact.shams.flipped
+        shams = () if silent else (Lack.SHAMS_FLIP,)
+        yield _leaf("knowledge", "missing", facts.fact, (*shams, *lacking_variants(facts.fact), *_wrong_stated(facts)))
     if facts.alone_right is None:
         return
     if facts.alone_right:
         yield from _order(facts) if any(order.flips for order in facts.orders) else _context_use(facts)
     elif facts.closed_same_wrong:
-        follows = (Lack.FOLLOWS,) if facts.follows_change else ()
-        yield from (_leaf("knowledge", "overruled", writer, (*lacking(writer), *follows)) for writer in facts.writers)
+        further = ((Lack.FOLLOWS,) if facts.follows_change else ()) + _wrong_stated(facts)
+        yield from (_leaf("knowledge", "overruled", writer, (*lacking(writer), *further)) for writer in facts.writers)
+
+
+def _wrong_stated(facts: Facts) -> tuple[Lack, ...]:
+    """What the prompt itself holds need not have been remembered."""
+    return (Lack.WRONG_STATED,) if facts.wrong_stated else ()
 
 
 def _form(facts: Facts) -> Iterator[Leaf]:
@@ -263,7 +277,13 @@ def _contained(named: Sequence[Leaf]) -> list[Leaf]:
 def _joint(facts: Facts) -> list[Leaf]:
     """Only a pair flips: never one of its two."""
     return [
-        Leaf("joint", "+".join(pair.codes), pair.change, lacking(pair.change), pair.change.about)
+        Leaf(
+            "joint",
+            "+".join(pair.codes),
+            pair.change,
+            (*lacking(pair.change), *_wrong_stated(facts)),
+            pair.change.about,
+        )
         for pair in facts.pairs
         if pair.change.flips
     ]
@@ -275,11 +295,12 @@ def _why_not(facts: Facts) -> str | None:
         return "several-answers"
     near_tie = facts.own and abs(facts.own_ld) <= facts.floor
     forced_right = facts.forced is not None and facts.forced[1] > facts.floor
-    if forced_right and (near_tie or not facts.own):
+    third = facts.legal and not facts.own  # how two other values stand behind some words says nothing of it
+    if forced_right and facts.evidence_states is not False and (near_tie or not facts.own) and not third:
         return "path-dependent"
     changed = (*facts.writers, *facts.form_writers, *(pair.change for pair in facts.pairs))
     tried = (facts.alone, facts.boost, facts.closed, *facts.orders, *facts.cuts, *changed)
-    if facts.alone_right is not False or facts.evidence_states is False:
+    if facts.alone_right is not False or facts.evidence_states is False or facts.wrong_stated:
         return None
     if not any(one is not None and one.flips for one in tried):
         return "beyond-the-model"
@@ -292,6 +313,16 @@ def _readers_left_out(facts: Facts) -> bool:
     return facts.alone is not None and facts.alone.flips and facts.readers is None and not others
 
 
+def _about_memory(facts: Facts) -> Iterator[Remark]:
+    """Where the evidence alone is not right: whether the wrong answer can have been remembered."""
+    if facts.alone_right is True:
+        return
+    if facts.wrong_stated:
+        yield Remark.WRONG_STATED
+    elif facts.closed_same_wrong and facts.writers_sought and not any(writer.flips for writer in facts.writers):
+        yield Remark.MEMORY_OPEN
+
+
 def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
     if facts.forced is not None and facts.forced[1] > facts.floor and facts.own and facts.own_ld < -facts.floor:
         yield Remark.PATH_DEPENDENT
@@ -301,11 +332,17 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.STATED_UNNAMED if facts.stated else Remark.NO_EVIDENCE_NAMED
     if facts.evidence_states is False and not facts.right:
         yield Remark.EVIDENCE_SILENT
+    if not named and not facts.right:
+        yield from _about_memory(facts)
+    if facts.stated_beside and not facts.right:
+        yield Remark.STATED_BESIDE
     if _cut_short(facts):
         yield Remark.CUT_SHORT
     codes = [(leaf.code, leaf.detail) for leaf in named]
     if ("order", None) in codes and not any(edge.flips for edge in _edges(facts)):
         yield Remark.MECHANISM_NOT_SHOWN
+    if ("order", None) in codes and facts.across_roles:
+        yield Remark.ROLES_TOO
     if ("context-use", "not-looked-at") in codes and facts.lift is not None and facts.lift >= 1:
         yield Remark.LIFT_NOT_LOW
     if any(code == "context-use" for code, _ in codes) and any(order.several for order in facts.orders):

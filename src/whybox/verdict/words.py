@@ -6,7 +6,8 @@ from typing import Literal
 from whybox.statistics.intervals import Rate, mean_interval, wilson
 from whybox.verdict.experiment_words import named
 from whybox.verdict.facts import Facts, ShamRun, Try
-from whybox.verdict.tree import Lack, Leaf, Remark, Ruling
+from whybox.verdict.remark_words import LACKS, NEXT, REMARKS, TRY_LACK, TRY_REASON, TRY_REMARK
+from whybox.verdict.tree import Leaf, Remark, Ruling
 
 Lang = Literal["en", "zh"]
 
@@ -16,6 +17,10 @@ WORDS: dict[str, tuple[str, str]] = {
     "alone.wrong": ("With the evidence alone the answer is not right either{ld}", "只留证据时答案也不正确{ld}"),
     "orders.none": ("no other order of the parts gives the right answer", "换任何顺序都得不到正确答案"),
     "orders.right": ("in the order “{order}” the answer is right", "顺序为“{order}”时答案正确"),
+    "orders.some": (
+        "in {right} of {n} other orders the answer is right, such as “{order}”",
+        "其他 {n} 种顺序中有 {right} 种答案正确，例如“{order}”",
+    ),
     "flip": ("“{what}” turns the answer right{ld}", "“{what}”使答案变为正确{ld}"),
     "no-flip": ("“{what}” does not turn the answer right{ld}", "“{what}”不能使答案变为正确{ld}"),
     "fork": ("it acts before the decision", "它在决定位置之前就起作用"),
@@ -29,6 +34,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "none of them is comparable in kind: no other text of the prompt states another value of that kind, so that boosting it "
         "could give one",
         "它们在性质上都不可比：提示中没有别的文本给出另一个同类数值，增强它也就无从得到答案",
+    ),
+    "shams.fact": (
+        "The shams are its own words without the answer, in other orders",
+        "对照是去掉答案后的同样词语，按其他次序排列",
     ),
     "control": ("with the evidence hidden it does not", "证据被隐藏时则不能"),
     "control.flips": ("with the evidence hidden it does so as well", "证据被隐藏时它同样能做到"),
@@ -58,7 +67,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "what cutting {about} takes away exceeds the floor, and too few other spans of its length exist to tell it from chance",
         "切断 {about} 的影响超出底噪，但同样长度的其他片段太少，无法与偶然区分",
     ),
-    "rests.nothing": ("no single part carries it beyond floor and null", "没有哪一部分单独的作用超出底噪与零分布"),
+    "rests.nothing": (
+        "no single part, cut off, lowers the metric beyond both floor and null",
+        "没有哪一部分在单独切断时使指标下降到同时超出底噪与零分布",
+    ),
     "not-reproduced": (
         "The wrong output was observed elsewhere; here the same prompt gives the right answer. Weights, rendered ids, stop "
         "ids, sampling settings, precision and engine: whatever of these is not known to be the same may be the reason, and "
@@ -87,6 +99,9 @@ WORDS: dict[str, tuple[str, str]] = {
     "template": ("With the ids that were meant the answer is right", "换成本来想发送的 id，答案就正确"),
     "missing": ("No evidence is given; with the fact added the answer is right", "没有给出证据；补上事实后答案正确"),
     "candidate": ("Candidate {code}: {lacks}", "候选 {code}：{lacks}"),
+    "count.what": ("“{what}”", "“{what}”"),
+    "count.shams": ("{flipped} of {n} shams", "{n} 个对照中 {flipped} 个"),
+    "count.repeats": ("{hits} of {n} variants", "{n} 个变体中 {hits} 个"),
     "change.leaf": (
         "A sham that turns the answer right as often, or variants in which “{what}” fails",
         "有对照同样使答案正确，或在变体中“{what}”失效",
@@ -98,117 +113,6 @@ WORDS: dict[str, tuple[str, str]] = {
         "任何单一改动使答案正确，且对照不变、10 个出错变体中有 8 个成立",
     ),
     "after": (" (LD {ld})", "（LD {ld}）"),
-}  # fmt: skip
-
-REMARKS: dict[Remark, tuple[str, str]] = {
-    Remark.PATH_DEPENDENT: (
-        "path-dependent: right after “{prefix}” (LD {forced}), wrong on its own path (LD {own})",
-        "取决于路径：在“{prefix}”之后正确（LD {forced}），在自己的路径上错误（LD {own}）",
-    ),
-    Remark.RIGHT_FIRST: (
-        "the answer states the right answer and another one, the right one first, where the right one leads (LD {own}): whether "
-        "the second value may stand there is for the case to say, and no fault of reading is shown",
-        "答案给出了正确答案，之后又给出另一个；在先给出正确答案之处它领先（LD {own}）：能否再写第二个数值由用例决定，这里没有证实任何读取上的错误",
-    ),
-    Remark.RIGHT_LATER: (
-        "the answer states the right answer as well, behind another one (LD {own} at the first): it may answer more than was asked, "
-        "and that the evidence was passed over is not shown",
-        "答案先给出另一个数值，之后也给出了正确答案（在前者处 LD {own}）：它可能答了没有问的内容，不能证实证据被忽略",
-    ),
-    Remark.ORDER_BOTH: (
-        "in another order ({several}) the answer states the right answer beside another one: the order matters as well, though it "
-        "does not undo the failure",
-        "换一种顺序（{several}）时，答案同时给出正确答案和另一个：顺序也有影响，但不足以消除错误",
-    ),
-    Remark.BOOST_COPIES: (
-        "{copied} of the boosts of other text make the value that stands there the answer: a boost makes the model repeat what it "
-        "is made to look at",
-        "对其他文本的增强中有 {copied} 个使那里的数值成为答案：增强会让模型重复它被迫去看的内容",
-    ),
-    Remark.MECHANISM_NOT_SHOWN: ("order, mechanism not shown: no attention edge flips it", "顺序起作用，但机制未证实：没有任何注意力边能翻转它"),
-    Remark.LIFT_NOT_LOW: (
-        "its share is not low for its length: that more of it turns the answer right is all that is shown",
-        "按长度算它所得的注意力并不低：所证实的只是再多一些就使答案正确",
-    ),
-    Remark.LIFT_LOW: ("its share is low for its length all the same", "不过按长度算它所得的注意力偏低"),
-    Remark.TOTAL_NOT_NULL: (
-        "hiding the evidence from every later position moves the metric beyond its null all the same",
-        "不过对之后所有位置隐藏证据会使指标变化超出零分布",
-    ),
-    Remark.ZERO_ONLY: (
-        "the removal is a zero ablation, which is off-distribution; mean and resample ablation were not run",
-        "该移除是置零消融，偏离了正常分布；没有做均值与重采样消融",
-    ),
-    Remark.NO_EVIDENCE_NAMED: (
-        "the case names no evidence, so evidence alone, other orders and boosting were not run",
-        "用例没有指明证据，因此没有做只留证据、换顺序与增强的实验",
-    ),
-    Remark.STATED_UNNAMED: (
-        "the prompt states the right answer, but the case names no evidence: name that part, so that evidence alone, other "
-        "orders and boosting can be run",
-        "提示中已有正确答案，但用例没有指明证据：请指明该部分，才能做只留证据、换顺序与增强的实验",
-    ),
-    Remark.EVIDENCE_SILENT: (
-        "no part named as evidence states the right answer as the scorer reads it: check `evidence` first",
-        "被指为证据的部分都没有（按评分器的读法）给出正确答案：请先检查 `evidence`",
-    ),
-    Remark.CUT_SHORT: (
-        "the answer was cut by its limit of tokens before it said anything; written on, it does: raise the limit",
-        "答案在说出任何结果之前就被 token 上限截断；继续写下去就会有：请提高上限",
-    ),
-    Remark.READERS_NOT_RUN: (
-        "whether the evidence was looked at but not used is open: patching of the heads that read it was not run",
-        "证据是否被看到却未被使用尚无定论：没有做读取头的激活替换",
-    ),
-    Remark.CUT_FLIPS: ("cutting alone turns the answer right: {cuts}", "仅切断就使答案正确：{cuts}"),
-    Remark.BOOST_FLIPS: (
-        "“{boost}” turns the answer right; that names a cause only where the evidence alone is right",
-        "“{boost}”使答案正确；只有在只留证据时答案正确，才能据此指明原因",
-    ),
-    Remark.RIGHT_WITHOUT: (
-        "without any context the answer is right as well: the evidence is not needed for it",
-        "没有任何上下文时答案也正确：答案并不需要证据",
-    ),
-    Remark.NEEDS_NO_EVIDENCE: (
-        "Warning: without any context the answer is right as well",
-        "警告：没有任何上下文时答案也正确",
-    ),
-    Remark.NOT_ON_EVIDENCE: (
-        "Warning: cutting the evidence off changes nothing beyond floor and null",
-        "警告：切断证据的影响不超出底噪与零分布",
-    ),
-}  # fmt: skip
-
-LACKS: dict[Lack, tuple[str, str]] = {
-    Lack.NO_FLIP: ("its change does not turn the answer right", "其改动不能使答案正确"),
-    Lack.NO_SHAMS: ("no shams were run", "没有做对照"),
-    Lack.FEW_SHAMS: ("too few shams exist for p ≤ .05", "对照太少，达不到 p ≤ .05"),
-    Lack.SHAMS_FLIP: ("shams turn the answer right as well", "对照也使答案正确"),
-    Lack.VARIANTS: ("it fails in too many variants", "在太多变体中不成立"),
-    Lack.NO_EDGE: ("moving a part does it, no edge does, and too few variants confirm it", "移动能做到，但没有边能做到，且变体不足以证实"),
-    Lack.FOLLOWS: ("with another value in the evidence the answer moves to it", "证据中的数值一变，答案就随之改变"),
-    Lack.UNREAD: (
-        "with the evidence hidden it turns the answer right as well, so the answer does not rest on it",
-        "隐藏证据时它同样使答案正确，可见答案并不依据证据",
-    ),
-    Lack.SEVERAL: (
-        "the answer states the right answer already, beside another one",
-        "答案里已经有正确答案，只是还有另一个",
-    ),
-    Lack.NOT_CONTAINED: ("a smaller change does the same", "更小的改动同样有效"),
-}  # fmt: skip
-
-NEXT: dict[str, tuple[str, str]] = {
-    "order": ("Run this case in every order of its parts, and with the evidence at every place.", "把该用例的各部分按每种顺序各跑一次，并把证据放到每个位置。"),
-    "context-use": ("Move the same evidence to every place, and last; keep this case as a regression test.", "把同一证据移到每个位置、移到最后再测；并把该用例留作回归测试。"),
-    "knowledge": ("Test the conflict in both directions: context right and memory wrong, and the reverse.", "两个方向都测：上下文对而记忆错，以及反过来。"),
-    "decoding": ("Decode greedily, or choose by first-token probability.", "用贪心解码，或按首 token 概率选择。"),
-    "format": ("State the answer prefix in the prompt, or force it.", "在提示中写明答案前缀，或强制该前缀。"),
-    "implementation": ("Compare both ways of computing on the same ids, and report the first site at which they part.", "在同样的 id 上比较两种计算方式，并报告最先分开的位置。"),
-    "template": ("Pin the ids, and compare the rendered text of both sides.", "固定 id，并比较两侧渲染后的文本。"),
-    "joint": ("Keep a test for each of the two causes.", "为两个原因各保留一个测试。"),
-    "none": ("Keep it as a regression test.", "作为回归测试保留。"),
-    "not-determined": ("Keep the bare case as a known failure; see everything that was tried below.", "把原用例作为已知失败保留；已做的全部尝试见下。"),
 }  # fmt: skip
 
 
@@ -230,8 +134,22 @@ def would_change(ruling: Ruling, lang: Lang) -> str:
     return _say("change.none" if leaf.code == "none" else "change.open", lang) + end
 
 
-def next_step(ruling: Ruling, lang: Lang) -> str:
-    return NEXT[ruling.causes[0].code][lang == "zh"]
+def next_step(ruling: Ruling, facts: Facts, lang: Lang) -> str:
+    """What to do now. Where nothing was determined: what to try, from what is missing, then what to keep."""
+    code = ruling.causes[0].code
+    tries = _tries(ruling, facts, lang) if code == "not-determined" else ()
+    return ("" if lang == "zh" else " ").join([*tries, NEXT[code][lang == "zh"]])
+
+
+def _tries(ruling: Ruling, facts: Facts, lang: Lang) -> Iterator[str]:
+    told = {"wrong_stated": ", ".join(facts.wrong_stated)}
+    yield from (TRY_REMARK[one][lang == "zh"].format(**told) for one in ruling.remarks if one in TRY_REMARK)
+    if ruling.causes[0].detail in TRY_REASON:
+        yield TRY_REASON[ruling.causes[0].detail][lang == "zh"]
+    lacks = {lack: leaf for leaf in reversed(ruling.candidates) for lack in leaf.lacks}
+    for lack, leaf in lacks.items():
+        if lack in TRY_LACK and leaf.undone_by is not None:
+            yield TRY_LACK[lack][lang == "zh"].format(what=named(leaf.undone_by.what, lang))
 
 
 def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
@@ -255,6 +173,9 @@ def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
             yield from _proof(leaf, facts, lang)
         case "knowledge", _:
             yield _say("missing", lang)
+            yield from _proof(leaf, facts, lang)
+            if leaf.undone_by is not None and leaf.undone_by.shams is not None:
+                yield _say("shams.fact", lang)
         case "implementation", _:
             yield _say("implementation", lang)
             yield _joined(list(_switched(facts, lang)), lang)
@@ -296,11 +217,17 @@ def _about_alone(facts: Facts, lang: Lang) -> Iterator[str]:
     first = _say(key, lang, ld="" if ahead else _ld_of(facts.alone, lang))
     flipping = [order.what.removeprefix("order ") for order in facts.orders if order.flips]
     if facts.orders:
-        none = "orders.several" if any(order.several for order in facts.orders) else "orders.none"
-        second = _say("orders.right" if flipping else none, lang, order=", ".join(flipping[:1]))
-        yield _joined([first, second], lang)
+        yield _joined([first, _about_orders(facts, flipping, lang)], lang)
     else:
         yield first
+
+
+def _about_orders(facts: Facts, flipping: Sequence[str], lang: Lang) -> str:
+    """How many of the orders that were tried give the right answer, and one of them."""
+    if not flipping:
+        return _say("orders.several" if any(order.several for order in facts.orders) else "orders.none", lang)
+    key = "orders.right" if len(facts.orders) == 1 else "orders.some"
+    return _say(key, lang, right=len(flipping), n=len(facts.orders), order=flipping[0])
 
 
 def _proof(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
@@ -355,6 +282,8 @@ def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterat
         "cuts": ", ".join(f"“{named(cut.what, lang)}”" for cut in facts.cuts if cut.flips),
         "boost": "" if boost is None else named(boost.what, lang),
         "copied": 0 if boost is None or boost.shams is None else boost.shams.copied,
+        "wrong_stated": ", ".join(facts.wrong_stated),
+        "stated_beside": ", ".join(facts.stated_beside),
         "several": ", ".join(order.what.removeprefix("order ") for order in facts.orders if order.several),
     }
     yield from (REMARKS[remark][lang == "zh"].format(**told) for remark in remarks)
@@ -362,7 +291,20 @@ def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterat
 
 def _candidate(leaf: Leaf, lang: Lang) -> str:
     code = " · ".join(part for part in (leaf.code, leaf.detail) if part)
-    return _say("candidate", lang, code=code, lacks=_joined([LACKS[lack][lang == "zh"] for lack in leaf.lacks], lang))
+    lacks = _joined([LACKS[lack][lang == "zh"] for lack in leaf.lacks], lang)
+    return _say("candidate", lang, code=code, lacks=lacks) + (
+        "" if leaf.undone_by is None else _counts(leaf.undone_by, lang)
+    )
+
+
+def _counts(change: Try, lang: Lang) -> str:
+    """The change of a candidate with the counts of its controls, in brackets."""
+    told = [_say("count.what", lang, what=named(change.what, lang))]
+    if change.shams is not None:
+        told.append(_say("count.shams", lang, flipped=change.shams.flipped, n=change.shams.n))
+    if change.repeats is not None:
+        told.append(_say("count.repeats", lang, hits=change.repeats.hits, n=change.repeats.n))
+    return "（{}）".format("，".join(told)) if lang == "zh" else " ({})".format(", ".join(told))
 
 
 def _bounds(rate: Rate) -> str:

@@ -7,22 +7,23 @@ from functools import partial
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
-from fastapi import Body, FastAPI, Request
+from fastapi import Body, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 
-from whybox.errors import CapacityError, UsageError, WhyboxError
+from whybox.errors import CapacityError, UnsupportedError, UsageError, WhyboxError
 from whybox.jobs.explore import Desk, Written
-from whybox.jobs.look import LookOptions, look
+from whybox.jobs.explore.question import case_file, case_of
 from whybox.model import Model
 from whybox.report.document import Lang, to_json
-from whybox.report.document.explore import State
-from whybox.report.html import look_page
+from whybox.report.document.explore import Question, State
 from whybox.version import __version__
 from whybox.web.examples import examples
 from whybox.web.guard import Address, Guard
 from whybox.web.page import explorer_page
+from whybox.web.reports import Report, Which, explained, looked, reopened
 from whybox.web.shelf import Shelf
 from whybox.web.stream import Line, lines, with_progress
 from whybox.web.worker import Tell, Worker
@@ -33,6 +34,8 @@ TYPES = {".js": "text/javascript", ".css": "text/css"}
 
 Count = Annotated[int, Field(ge=1, le=MOST_WRITTEN)]
 Asked = Annotated[State, Body(embed=True)]
+Questioned = Annotated[Question, Body(embed=True)]
+At = Annotated[str | None, Query(pattern=r"^\d{1,4}\.\d{1,4}$")]
 Spoken = Annotated[Lang, Body(embed=True)]
 
 
@@ -104,10 +107,16 @@ def _pages(app: FastAPI, room: Room) -> None:
 
     @app.get("/pages/{name}", response_class=HTMLResponse)
     async def report(name: str) -> Response:
-        html = room.shelf.get(name)
-        if html is None:
-            return JSONResponse({"cause": "this report is no longer kept", "remedy": "make it again"}, 404)
-        return HTMLResponse(html, headers={"content-security-policy": REPORT_POLICY})
+        return HTMLResponse(room.shelf.get(name).html, headers={"content-security-policy": REPORT_POLICY})
+
+    @app.get("/pages/{name}/json")
+    async def numbers(name: str) -> Response:
+        return Response(room.shelf.get(name).json, media_type="application/json")
+
+    @app.get("/pages/{name}/{which}.{kind}")
+    async def picture(name: str, which: Which, kind: Literal["png", "svg"], at: At = None) -> Response:
+        drawn = await run_in_threadpool(room.shelf.get(name).draw, which, at, kind)
+        return Response(drawn, media_type={"png": "image/png", "svg": "image/svg+xml"}[kind])
 
 
 def _questions(app: FastAPI, room: Room) -> None:
@@ -134,6 +143,15 @@ def _questions(app: FastAPI, room: Room) -> None:
     async def floor(state: Asked) -> Line:
         return {"floor": await room.worker.short(partial(room.desk.floor, state))}
 
+    @app.post("/api/lens")
+    async def lens(state: Asked) -> Line:
+        found = await room.worker.short(partial(room.desk.lens, state))
+        return found.model_dump(mode="json")
+
+    @app.post("/api/case", response_class=PlainTextResponse)
+    async def case(state: Asked, question: Questioned) -> str:
+        return case_file(state, question)
+
 
 def _streams(app: FastAPI, room: Room) -> None:
     @app.post("/api/write")
@@ -144,9 +162,18 @@ def _streams(app: FastAPI, room: Room) -> None:
         return lines(_writing(room, state, changed, count))
 
     @app.post("/api/look")
-    async def look_(state: Asked, lang: Spoken = "en") -> Any:
+    async def look(state: Asked, lang: Spoken = "en") -> Any:
         room.desk  # noqa: B018
-        return lines(with_progress(partial(_looking, room, state, lang)))
+        return lines(with_progress(partial(_made, room, partial(looked, room.desk, state, lang))))
+
+    @app.post("/api/why")
+    async def why(state: Asked, question: Questioned, lang: Spoken = "en") -> Any:
+        work = partial(explained, room.desk, case_of(state, question), lang)
+        return lines(with_progress(partial(_made, room, work)))
+
+    @app.post("/api/report")
+    async def report(document: Annotated[dict[str, Any], Body(embed=True)], lang: Spoken = "en") -> Line:
+        return {"page": f"/pages/{room.shelf.put(reopened(document, lang))}"}
 
 
 async def _writing(room: Room, state: State, changed: bool, count: int) -> AsyncIterator[Line]:
@@ -160,13 +187,8 @@ def _line_of(written: Written) -> Line:
     return {"text": written.text, "ids": list(written.ids), "ended": written.ended}
 
 
-async def _looking(room: Room, state: State, lang: Lang, tell: Tell) -> Line:
-    desk = room.desk
-
-    def work(step: Tell) -> str:
-        result = look(desk.model, desk.prompt(state), LookOptions(lang=lang), step)
-        return look_page(result.document, result.payload(), lang)
-
+async def _made(room: Room, work: Callable[[Tell], Report], tell: Tell) -> Line:
+    """A report that takes long, put on the shelf."""
     return {"page": f"/pages/{room.shelf.put(await room.worker.long(work, tell))}"}
 
 
@@ -188,9 +210,9 @@ def _language(accepted: str) -> Lang:
 
 
 async def _told(_request: Request, error: Exception) -> Response:
-    """One line of cause, one of remedy: 422 for what was asked, 503 for what cannot be done now."""
+    """One line of cause, one of remedy: 422 for what was asked of this model, 503 for what cannot be done now."""
     assert isinstance(error, WhyboxError)
-    status = 422 if isinstance(error, UsageError) else 503
+    status = 422 if isinstance(error, UsageError | UnsupportedError) else 503
     return JSONResponse({"cause": error.cause, "remedy": error.remedy}, status_code=status)
 
 

@@ -4,23 +4,29 @@ import secrets
 from collections import OrderedDict
 from dataclasses import dataclass, field
 
-MOST_PAGES = 32
+from whybox.errors import UsageError
+from whybox.web.reports import Report
+
+MOST_REPORTS = 24
 
 
 @dataclass
 class Shelf:
-    """HTML by name; the oldest goes when there are too many."""
+    """Reports by name; the oldest goes when there are too many."""
 
-    most: int = MOST_PAGES
-    _pages: OrderedDict[str, str] = field(default_factory=OrderedDict)
+    most: int = MOST_REPORTS
+    _reports: OrderedDict[str, Report] = field(default_factory=OrderedDict)
 
-    def put(self, html: str) -> str:
+    def put(self, report: Report) -> str:
         """Its name."""
         name = secrets.token_urlsafe(18)
-        self._pages[name] = html
-        while len(self._pages) > self.most:
-            self._pages.popitem(last=False)
+        self._reports[name] = report
+        while len(self._reports) > self.most:
+            self._reports.popitem(last=False)
         return name
 
-    def get(self, name: str) -> str | None:
-        return self._pages.get(name)
+    def get(self, name: str) -> Report:
+        """UsageError for one that is no longer kept."""
+        if name not in self._reports:
+            raise UsageError("this report is no longer kept", "make it again")
+        return self._reports[name]

@@ -5,10 +5,13 @@ import pytest
 
 from tests.real import real
 from whybox.engine.edit import boost, cut, zero
-from whybox.errors import PromptError
+from whybox.errors import CaseError, PromptError
+from whybox.items.case import Case
 from whybox.jobs.explore import Desk
 from whybox.jobs.explore.desk import divergence_of
-from whybox.report.document.explore import ChatPrompt, PartText, RawPrompt, State, Turn
+from whybox.jobs.explore.question import case_file, case_of
+from whybox.measure.lens import logit_lens
+from whybox.report.document.explore import ChatPrompt, PartText, Question, RawPrompt, State, Turn
 
 pytestmark = pytest.mark.model
 
@@ -121,6 +124,38 @@ def test_answers_are_those_of_generate(desk: Desk) -> None:
     prompt = desk.prompt(asked)
     edits = (cut(q=slice(len(prompt.ids) - 1, None), k=_keys(prompt, "fact")),)
     assert list(desk.write(asked, True, 6))[-1].text == desk.model.generate(prompt, 6, edits=edits).text
+
+
+def test_the_lens_is_that_of_whole_runs(desk: Desk) -> None:
+    change, edits = CHANGES["cut"]
+    found = desk.lens(state(change))
+    for rows, own in ((found.base, ()), (found.then, edits(desk.prompt(state())))):
+        trace = desk.model.run(TEXT, see=["resid_post"], edits=own, tail=1)
+        ids = [desk.model.tokenizer.label(i) for i in range(desk.model.spec.vocab)]
+        first, second = ids.index(found.first), ids.index(found.second)
+        lens = logit_lens(trace, desk.model.engine, first, second)
+        assert [row.ld for row in rows] == pytest.approx([row.ld for row in lens], abs=2e-3)
+        assert rows[-1].top == trace.next(1)[0][0]
+
+
+def test_without_a_change_the_lens_sets_the_first_against_the_second(desk: Desk) -> None:
+    found = desk.lens(state())
+    assert found.then is None
+    assert found.then_reason == "no change is on"
+    assert (found.first, found.second) == tuple(token for token, _ in desk.model.run(TEXT).next(2))
+    assert found.base[-1].ld > 0
+
+
+def test_a_state_is_a_case_with_its_texts_as_they_are(desk: Desk) -> None:
+    asked = state(parts=(PartText(name="doc", text="{braces} and 7 days"), PartText(name="question", text="How long?")))
+    question = Question(right="7 days", wrong="30 days", evidence=("doc",))
+    case = case_of(asked, question)
+    assert desk.model.prompt(case).text == "{braces} and 7 days\nHow long?"
+    again = Case.parse(case_file(asked, question))
+    assert again.filled() == case.filled()
+    assert again.text.answer.kind == "number"
+    with pytest.raises(CaseError, match="evidence"):
+        case_of(asked, Question(right="7 days", evidence=("nosuch",)))
 
 
 def test_a_conversation_goes_through_the_template(desk: Desk) -> None:

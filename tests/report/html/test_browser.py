@@ -46,6 +46,19 @@ def test_no_text_is_cut_off_or_laid_over_another_on_a_phone(visit: Callable) -> 
     assert wide == []
 
 
+@pytest.mark.parametrize("width", [375, 1440])
+def test_the_label_of_a_layer_lies_on_no_point_and_within_its_plot(visit: Callable, width: int) -> None:
+    page = visit(why_page(fixtures.why(decided_at=22), "zh"), width)
+    inside, over = page.evaluate("""() => {
+        const plot = document.querySelector("section[aria-labelledby=lens] .decided").closest("svg");
+        const label = plot.querySelector(".label").getBoundingClientRect(), edge = plot.getBoundingClientRect();
+        const meets = p => p.right > label.left && p.left < label.right && p.bottom > label.top && p.top < label.bottom;
+        const over = [...plot.querySelectorAll(".dot")].filter(dot => meets(dot.getBoundingClientRect())).length;
+        return [label.left >= edge.left && label.right <= edge.right && label.top >= edge.top, over];
+    }""")
+    assert (inside, over) == (True, 0)
+
+
 def test_hostile_text_is_seen_and_runs_nothing(visit: Callable) -> None:
     page = visit(why_page(hostile(), "en"))
     assert fixtures.HOSTILE in page.locator("h1").inner_text()

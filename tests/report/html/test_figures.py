@@ -60,6 +60,16 @@ def test_the_lens_turns_larger_values_upwards_and_colours_by_the_floor() -> None
     assert figures.lens_curve((), 0.1, None) is None
 
 
+@pytest.mark.parametrize("layer", [0, 12, 29])
+def test_no_point_of_the_lens_reaches_the_strip_of_its_label(layer: int) -> None:
+    document = fixtures.why()
+    curve, plain = (figures.lens_curve(document.lens, 0.1, at) for at in (layer, None))
+    assert curve is not None
+    assert plain is not None
+    assert min(dot.y for dot in curve.dots) >= figures.STRIP
+    assert plain.zero < figures.STRIP <= curve.zero, "without a label its room is used"
+
+
 def test_share_against_effect_is_a_dot_for_each_head_and_two_have_names() -> None:
     document = fixtures.why()
     found = figures.shares(document.heads, document.agreement, document.metric.noise)

@@ -28,6 +28,25 @@ def test_it_fits_the_screen_in_both_themes_and_languages(visit: Callable, width:
     assert page.faults == []
 
 
+@pytest.mark.parametrize("width", [375, 1440])
+@pytest.mark.parametrize("kinds", [("question", "value-early", "value-late"), ("a long label",) * 5])
+def test_labels_of_an_axis_stay_within_it_and_apart(visit: Callable, width: int, kinds: tuple[str, ...]) -> None:
+    found = run_fixtures.run()
+    curve = found.probes[1].curves[0]
+    points = tuple(point.model_copy(update={"label": label}) for point, label in zip(curve.points, kinds, strict=False))
+    shown = curve.model_copy(update={"axis": "edit", "points": points})
+    probes = (found.probes[0], found.probes[1].model_copy(update={"curves": (shown,)}), *found.probes[2:])
+    page = visit(run_page(found.model_copy(update={"probes": probes}), run_fixtures.calls(), "en"), width)
+    outside, over = page.evaluate("""() => {
+        const axis = document.querySelector(".curves .x-axis"), edge = axis.getBoundingClientRect();
+        const boxes = [...axis.querySelectorAll("text")].map(text => text.getBoundingClientRect());
+        const meet = (a, b) => a.right > b.left && a.left < b.right && a.bottom - 4 > b.top && a.top < b.bottom - 4;
+        return [boxes.filter(box => box.right > edge.right + 0.5 || box.left < edge.left - 0.5).length,
+                boxes.filter((box, i) => boxes.some((other, j) => j > i && meet(box, other))).length];
+    }""")
+    assert (outside, over) == (0, 0)
+
+
 def test_a_failure_opens_its_prompt_answer_and_reason_by_keyboard(visit: Callable) -> None:
     page = visit(run_page(run_fixtures.run(), run_fixtures.calls(), "en"))
     row = page.locator(".call-row").first

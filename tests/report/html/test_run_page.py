@@ -80,6 +80,10 @@ def test_figures_put_values_where_they_belong() -> None:
     names = rate_curve(probe.curves[0].model_copy(update={"axis": "edit"}))
     assert names is not None
     assert (names.line, names.dots) == ("", curve.dots), "kinds of edits have nothing between them"
+    long = [point.model_copy(update={"label": "value-late"}) for point in probe.curves[0].points]
+    wordy = rate_curve(probe.curves[0].model_copy(update={"points": tuple(long)}))
+    assert wordy is not None
+    assert (curve.x_lines, wordy.x_lines) == (1, 2), "labels that have no room side by side take two lines"
 
 
 def test_words_have_the_same_blanks_in_both_languages() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
+from typing import Literal, assert_never
 
 from whybox.errors import CaseError
 from whybox.items.scoring.folding import Folded, fold_text, stands_alone
@@ -20,16 +21,29 @@ _QUOTES = "[\"'“”‘’「」『』《》]*"
 _BARE_LINE = re.compile(r"[\W_]*(?:(?:the |final )*answer(?: is)?|答案)?[是为\W_]*")
 
 
+# A word behind a number says what is counted (7 documents); one of these before it, that nothing is (document 7).
+_COUNTED = re.compile(r"[ \t]*[^\W\d_]")
+_LABELLED = re.compile(
+    r"\b(?:article|chapter|clause|day|doc|document|figure|item|level|line|month|no|note|number|option|page|paragraph|part"
+    r"|point|room|rule|section|step|table|version|week|year)\.?[ \t]*\Z"
+)
+
+Bare = Literal["alone on its line", "anywhere"]
+"""Where a number may do without the unit of its candidate. Anywhere: where no other word makes it a number of
+something else."""
+
+
 @dataclass(frozen=True)
 class NumberCandidate:
-    """A value with the unit that it must carry; without a unit, any but percent."""
+    """A value with the unit that it must carry, or where it may do without; without a unit, any but percent."""
 
     written: str
     value: Decimal
     unit: Unit | None
+    bare: Bare = "alone on its line"
 
     @classmethod
-    def parse(cls, written: str) -> "NumberCandidate":
+    def parse(cls, written: str, bare: Bare = "alone on its line") -> "NumberCandidate":
         """Read `7 days`, `7天`, `-3` or `seven days`; CaseError when there is no number in it."""
         folded = fold_text(written).strip()
         number = next(iter(find_quantities(folded, words=True)), None)
@@ -38,7 +52,7 @@ class NumberCandidate:
                 f"answer: expected a number, found {written!r}", "Write a number, or choose kind: name, choice or text."
             )
         rest = folded[number.end :].strip(" .") if number.unit is None else number.unit
-        return cls(written, number.value, unit_named(rest) if rest else None)
+        return cls(written, number.value, unit_named(rest) if rest else None, bare)
 
     def is_met_by(self, quantity: Quantity, text: str) -> bool:
         """Same value, and the same unit; a bare number is enough where it is all that its line says."""
@@ -46,7 +60,16 @@ class NumberCandidate:
             return False
         if self.unit is None:
             return quantity.unit != "percent"
-        return quantity.unit == self.unit.name or (quantity.unit is None and _is_bare(text, quantity))
+        return quantity.unit == self.unit.name or (quantity.unit is None and self._may_be_bare(text, quantity))
+
+    def _may_be_bare(self, text: str, quantity: Quantity) -> bool:
+        match self.bare:
+            case "alone on its line":
+                return _is_bare(text, quantity)
+            case "anywhere":
+                return not (_COUNTED.match(text, quantity.end) or _LABELLED.search(text[: quantity.start]))
+            case _:
+                assert_never(self.bare)
 
 
 def find_numbers(folded: Folded, candidates: Sequence[NumberCandidate], words: bool) -> list[Mention]:

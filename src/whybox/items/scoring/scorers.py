@@ -37,6 +37,12 @@ def number_scorer(right: str, others: Sequence[str] = (), words: bool = True) ->
     return CandidateScorer(right, tuple(others), partial(finders.find_numbers, candidates=candidates, words=words))
 
 
+def lenient_number_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
+    """Values with their units or without any; a number of something else (7 weeks, 7 documents) is none of them."""
+    candidates = [finders.NumberCandidate.parse(written, "anywhere") for written in (right, *others)]
+    return CandidateScorer(right, tuple(others), partial(finders.find_numbers, candidates=candidates, words=True))
+
+
 def name_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
     """Names of places, offices, devices; the kind word may be left out."""
     names = (right, *others)

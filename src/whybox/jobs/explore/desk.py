@@ -16,10 +16,11 @@ from whybox.engine.read import divergence
 from whybox.engine.trace import Change, Trace
 from whybox.errors import WhyboxError
 from whybox.jobs.explore.changes import joined
+from whybox.jobs.explore.lens import lens_of
 from whybox.jobs.explore.prompts import prompt_of, read_prompt
 from whybox.jobs.provenance import model_info
 from whybox.model import Model
-from whybox.report.document.explore import AnyChange, Beside, ChangeEffect, ExploreDocument, ReadPrompt, State
+from whybox.report.document.explore import AnyChange, Beside, ChangeEffect, ExploreDocument, Lens, ReadPrompt, State
 from whybox.text.prompt import Prompt
 
 MOST_TOKENS = 8_192  # of the runs that are kept, together
@@ -92,6 +93,18 @@ class Desk:
             floor_reason="" if held.floor is not None else NOT_MEASURED,
             effects=tuple(_effect(self.model, before, each) for each in found),
         )
+
+    def lens(self, state: State) -> Lens:
+        """By layer: the most probable next token against the one that the changes make of it, else the second."""
+        base = prompt_of(self.model, state.prompt)
+        trace = self._run(base).trace
+        on = [change for change in state.changes if change.on]
+        change: Change | str = self._tried(state, base, on) if on else NOTHING_ON
+        first, second = map(int, np.argsort(-trace.log_probs(), kind="stable")[:2])
+        if isinstance(change, Change):
+            then = int(np.asarray(self.model.sweep(trace, [change], lambda run: run.log_probs())[0]).argmax())
+            second = then if then != first else second
+        return lens_of(self.model, trace, change, (first, second))
 
     def floor(self, state: State) -> float:
         """What KL of the next token moves when nothing is changed, nats; measured once for a prompt."""

@@ -174,6 +174,32 @@ class ChangeEffect(Part):
     nothing: bool = False
 
 
+class Question(Part):
+    """What is asked about a state: its right answer, the wrong one if there is one, the parts that state the right."""
+
+    right: Name
+    wrong: str = ""
+    evidence: tuple[Name, ...] = ()
+
+
+class LensLayer(Part):
+    """After one layer, if it were the last: the most probable token, and first id − second id in logits."""
+
+    layer: int
+    top: str
+    ld: float
+
+
+class Lens(Part):
+    """The deciding row by layer, as it is and with the changes that are on (null where none is, or cannot be made)."""
+
+    first: str
+    second: str
+    base: tuple[LensLayer, ...]
+    then: tuple[LensLayer, ...] | None
+    then_reason: str = ""
+
+
 class ExploreDocument(Document):
     """The next token of a prompt, without the changes and with them.
 

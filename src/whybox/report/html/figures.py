@@ -11,6 +11,7 @@ from whybox.report.html.scale import Scale, Tick, scale_over
 from whybox.report.sentences import tone_of
 
 MOST_SHAMS = 120
+STRIP = 13.0  # percent of a curve's height above its points, where a label has room
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ class Dot:
 
 @dataclass(frozen=True)
 class Curve:
+    """decided: where the layer's label stands, in a strip above all points."""
+
     dots: list[Dot]
     x_ticks: list[Tick]
     y_ticks: list[Tick]
@@ -137,7 +140,7 @@ def lens_curve(rows: tuple[LensRow, ...], noise: float, decided_at: int | None) 
         return None
     last = max(known[-1][0], 1)
     across = Scale(0.0, float(last), 1.5, 98.5)
-    up = scale_over([ld for _, ld in known], 94.0, 6.0)
+    up = scale_over([ld for _, ld in known], 94.0, 6.0 if decided_at is None else STRIP)
     step = max(1, round(last / 6))
     return Curve(
         dots=[Dot(across.at(float(layer)), up.at(ld), tone_of(ld, noise)) for layer, ld in known],

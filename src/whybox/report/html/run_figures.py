@@ -9,6 +9,7 @@ from whybox.report.html.figures import Span, span
 from whybox.report.html.scale import Scale, Tick, scale_over
 
 MOST_ROWS = 14
+LONGEST, ONE_LINE = 12, 34  # characters of a label, and of all of them side by side
 # A line between two points says that there is something between them.
 ORDERED = ("position", "place", "turns", "dose", "passages", "documents", "month")
 
@@ -34,7 +35,10 @@ class Forest:
 
 @dataclass(frozen=True)
 class RateCurve:
-    """Rates with their intervals: three paths and the labels of both axes. line: empty where the axis has no order."""
+    """Rates with their intervals: three paths and the labels of both axes. line: empty where the axis has no order.
+
+    x_lines: 2 where the labels are so long that every second one stands below.
+    """
 
     row: CurveRow
     line: str
@@ -42,6 +46,7 @@ class RateCurve:
     dots: str
     x_ticks: list[Tick]
     y_ticks: list[Tick]
+    x_lines: int = 1
 
 
 def forest(rows: Sequence[EstimateRow]) -> Forest | None:
@@ -87,11 +92,13 @@ def rate_curve(row: CurveRow) -> RateCurve | None:
     up = Scale(0.0, 1.0, 96.0, 5.0)
     places = [(across.at(float(i)), up.at(rate), up.at(low), up.at(high)) for i, rate, (low, high) in known]
     every = max(1, len(row.points) // 8)
+    x_ticks = [Tick(across.at(float(i)), p.label) for i, p in enumerate(row.points) if i % every == 0]
     return RateCurve(
         row,
         " ".join(f"{x},{y}" for x, y, _, _ in places) if row.axis in ORDERED else "",
         "".join(f"M{x} {low}V{high}" for x, _, low, high in places),
         "".join(f"M{x} {y}h0" for x, y, _, _ in places),
-        [Tick(across.at(float(i)), p.label) for i, p in enumerate(row.points) if i % every == 0],
+        x_ticks,
         [Tick(up.at(share), f"{100 * share:.0f}") for share in (0.0, 0.5, 1.0)],
+        2 if sum(min(len(tick.label), LONGEST) + 1 for tick in x_ticks) > ONE_LINE else 1,
     )

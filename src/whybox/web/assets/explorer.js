@@ -5,7 +5,8 @@ import { BesideTable } from "./beside.js";
 import { Changes } from "./changes.js";
 import { Chips } from "./chips.js";
 import { Editor } from "./editor.js";
-import { Instrument } from "./instrument.js";
+import { Instrument, saved } from "./instrument.js";
+import { LensView } from "./lens.js";
 import { Words, button } from "./make.js";
 import { Store, packed, unpacked } from "./store.js";
 import { startTheme } from "./theme.js";
@@ -27,13 +28,14 @@ class Explorer {
     this.changes = new Changes(this.words, this.store);
     this.writing = new Writing(this.words, this.store, trouble);
     this.instrument = new Instrument(this.words, this.store, lang, trouble);
+    this.lens = new LensView(this.words, this.store, trouble);
     this.reading = new Latest();
     this.comparing = new Latest();
     this.measuring = new Latest();
     this.store.addEventListener("change", (event) => this.changed(event.detail));
     document.querySelector("#trouble button").addEventListener("click", () => this.ask(true));
     for (const each of document.querySelectorAll("[data-share]")) each.addEventListener("click", () => this[`share_${each.dataset.share}`]());
-    document.querySelector("input[type=file]").addEventListener("change", (event) => this.opened(event.target));
+    document.querySelector(".share input[type=file]").addEventListener("change", (event) => this.opened(event.target));
     addEventListener("hashchange", () => this.fromAddress());
   }
 
@@ -68,16 +70,20 @@ class Explorer {
     if (field === null) this.editor.show();
     this.changes.show();
     this.writing.stale();
-    if (prompt) this.instrument.stale();
+    this.lens.stale();
+    if (prompt) this.instrument.stale(this.parts.map((part) => part.name));
     clearTimeout(this.pause);
     this.pause = setTimeout(() => this.ask(prompt || this.unread), field === null ? 0 : PAUSE_MS);
     this.unread ||= prompt;
   }
 
-  get empty() {
+  get parts() {
     const { prompt } = this.store.state;
-    const parts = prompt.kind === "text" ? prompt.parts : prompt.messages.flatMap((turn) => turn.parts);
-    return parts.every((part) => part.text === "");
+    return prompt.kind === "text" ? prompt.parts : prompt.messages.flatMap((turn) => turn.parts);
+  }
+
+  get empty() {
+    return this.parts.every((part) => part.text === "");
   }
 
   /** Tokens where the prompt is another, then the next token; the noise floor when nothing else is wished. */
@@ -153,22 +159,16 @@ class Explorer {
   }
 
   share_save() {
-    saved("whybox-state.json", this.store.state);
+    saved("whybox-state.json", JSON.stringify(this.store.state, null, 1));
   }
 
   share_json() {
-    if (this.table.found) saved("whybox-explore.json", this.table.found);
+    if (this.table.found) saved("whybox-explore.json", JSON.stringify(this.table.found, null, 1));
   }
 
   share_open() {
-    document.querySelector("input[type=file]").click();
+    document.querySelector(".share input[type=file]").click();
   }
-}
-
-function saved(name, data) {
-  const address = URL.createObjectURL(new Blob([JSON.stringify(data, null, 1)], { type: "application/json" }));
-  Object.assign(document.createElement("a"), { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
 startTheme();

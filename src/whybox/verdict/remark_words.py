@@ -1,0 +1,202 @@
+"""What a verdict adds to its grounds, what a candidate lacks, and what to do next: English and Chinese."""
+
+from whybox.verdict.tree import Lack, Remark
+
+REMARKS: dict[Remark, tuple[str, str]] = {
+    Remark.PATH_DEPENDENT: (
+        "path-dependent: right after “{prefix}” (LD {forced}), wrong on its own path (LD {own})",
+        "取决于路径：在“{prefix}”之后正确（LD {forced}），在自己的路径上错误（LD {own}）",
+    ),
+    Remark.RIGHT_FIRST: (
+        "the answer states the right answer and another one, the right one first, where the right one leads (LD {own}): whether "
+        "the second value may stand there is for the case to say, and no fault of reading is shown",
+        "答案给出了正确答案，之后又给出另一个；在先给出正确答案之处它领先（LD {own}）：能否再写第二个数值由用例决定，这里没有证实任何读取上的错误",
+    ),
+    Remark.RIGHT_LATER: (
+        "the answer states the right answer as well, behind another one (LD {own} at the first): it may answer more than was asked, "
+        "and that the evidence was passed over is not shown",
+        "答案先给出另一个数值，之后也给出了正确答案（在前者处 LD {own}）：它可能答了没有问的内容，不能证实证据被忽略",
+    ),
+    Remark.ORDER_BOTH: (
+        "in another order ({several}) the answer states the right answer beside another one: the order matters as well, though it "
+        "does not undo the failure",
+        "换一种顺序（{several}）时，答案同时给出正确答案和另一个：顺序也有影响，但不足以消除错误",
+    ),
+    Remark.ROLES_TOO: (
+        "the parts stand in messages of different roles, so that another order exchanges their roles as well: which of the two matters "
+        "was not told apart",
+        "这些部分位于不同角色的消息中，换序也就调换了角色：起作用的是顺序还是角色，未加区分",
+    ),
+    Remark.BOOST_COPIES: (
+        "{copied} of the boosts of other text make the value that stands there the answer: a boost makes the model repeat what it "
+        "is made to look at",
+        "对其他文本的增强中有 {copied} 个使那里的数值成为答案：增强会让模型重复它被迫去看的内容",
+    ),
+    Remark.MECHANISM_NOT_SHOWN: ("order, mechanism not shown: no attention edge flips it", "顺序起作用，但机制未证实：没有任何注意力边能翻转它"),
+    Remark.LIFT_NOT_LOW: (
+        "its share is not low for its length: that more of it turns the answer right is all that is shown",
+        "按长度算它所得的注意力并不低：所证实的只是再多一些就使答案正确",
+    ),
+    Remark.LIFT_LOW: ("its share is low for its length all the same", "不过按长度算它所得的注意力偏低"),
+    Remark.TOTAL_NOT_NULL: (
+        "hiding the evidence from every later position moves the metric beyond its null all the same",
+        "不过对之后所有位置隐藏证据会使指标变化超出零分布",
+    ),
+    Remark.ZERO_ONLY: (
+        "the removal is a zero ablation, which is off-distribution; mean and resample ablation were not run",
+        "该移除是置零消融，偏离了正常分布；没有做均值与重采样消融",
+    ),
+    Remark.NO_EVIDENCE_NAMED: (
+        "the case names no evidence, so evidence alone, other orders and boosting were not run",
+        "用例没有指明证据，因此没有做只留证据、换顺序与增强的实验",
+    ),
+    Remark.STATED_UNNAMED: (
+        "the prompt states the right answer, but the case names no evidence: name that part, so that evidence alone, other "
+        "orders and boosting can be run",
+        "提示中已有正确答案，但用例没有指明证据：请指明该部分，才能做只留证据、换顺序与增强的实验",
+    ),
+    Remark.EVIDENCE_SILENT: (
+        "no part named as evidence states the right answer as the scorer reads it: check `evidence` first",
+        "被指为证据的部分都没有（按评分器的读法）给出正确答案：请先检查 `evidence`",
+    ),
+    Remark.WRONG_STATED: (
+        "the wrong answer stands in {wrong_stated} itself: an answer that is copied from there was not remembered",
+        "错误答案就写在 {wrong_stated} 里：从那里照抄的答案不是记忆",
+    ),
+    Remark.MEMORY_OPEN: (
+        "without any context the model gives the same wrong answer, so that memory may stand against the text; but none of the heads "
+        "and MLPs that were set to zero, alone or in small sets, gives the right one, so that is not shown",
+        "没有任何上下文时模型给出同样的错误答案，可能是旧知识与文本相左；但把头与 MLP 逐个或成小组置零，都得不到正确答案，因此未能证实",
+    ),
+    Remark.STATED_BESIDE: (
+        "the right answer is stated outside the evidence as well, in {stated_beside}: what the evidence alone does is then hard "
+        "to tell",
+        "证据之外也给出了正确答案（{stated_beside}），因此难以看出证据本身的作用",
+    ),
+    Remark.CUT_SHORT: (
+        "the answer was cut by its limit of tokens before it said anything; written on, it does: raise the limit",
+        "答案在说出任何结果之前就被 token 上限截断；继续写下去就会有：请提高上限",
+    ),
+    Remark.READERS_NOT_RUN: (
+        "whether the evidence was looked at but not used is open: patching of the heads that read it was not run",
+        "证据是否被看到却未被使用尚无定论：没有做读取头的激活替换",
+    ),
+    Remark.CUT_FLIPS: ("cutting alone turns the answer right: {cuts}", "仅切断就使答案正确：{cuts}"),
+    Remark.BOOST_FLIPS: (
+        "“{boost}” turns the answer right; that names a cause only where the evidence alone is right",
+        "“{boost}”使答案正确；只有在只留证据时答案正确，才能据此指明原因",
+    ),
+    Remark.RIGHT_WITHOUT: (
+        "without any context the answer is right as well: the evidence is not needed for it",
+        "没有任何上下文时答案也正确：答案并不需要证据",
+    ),
+    Remark.NEEDS_NO_EVIDENCE: (
+        "Warning: without any context the answer is right as well",
+        "警告：没有任何上下文时答案也正确",
+    ),
+    Remark.NOT_ON_EVIDENCE: (
+        "Warning: cutting the evidence off changes nothing beyond floor and null",
+        "警告：切断证据的影响不超出底噪与零分布",
+    ),
+}  # fmt: skip
+
+LACKS: dict[Lack, tuple[str, str]] = {
+    Lack.NO_FLIP: ("its change does not turn the answer right", "其改动不能使答案正确"),
+    Lack.NO_SHAMS: ("no shams were run", "没有做对照"),
+    Lack.FEW_SHAMS: ("too few shams exist for p ≤ .05", "对照太少，达不到 p ≤ .05"),
+    Lack.SHAMS_FLIP: ("shams turn the answer right as well", "对照也使答案正确"),
+    Lack.VARIANTS: ("it fails in too many variants", "在太多变体中不成立"),
+    Lack.NO_EDGE: ("moving a part does it, no edge does, and too few variants confirm it", "移动能做到，但没有边能做到，且变体不足以证实"),
+    Lack.FOLLOWS: ("with another value in the evidence the answer moves to it", "证据中的数值一变，答案就随之改变"),
+    Lack.UNREAD: (
+        "with the evidence hidden it turns the answer right as well, so the answer does not rest on it",
+        "隐藏证据时它同样使答案正确，可见答案并不依据证据",
+    ),
+    Lack.SEVERAL: (
+        "the answer states the right answer already, beside another one",
+        "答案里已经有正确答案，只是还有另一个",
+    ),
+    Lack.WRONG_STATED: (
+        "the prompt itself holds the wrong answer, so that it was remembered is not shown",
+        "提示本身就含有错误答案，不能证实它来自记忆",
+    ),
+    Lack.NOT_CONTAINED: ("a smaller change does the same", "更小的改动同样有效"),
+}  # fmt: skip
+
+NEXT: dict[str, tuple[str, str]] = {
+    "order": ("Run this case in every order of its parts, and with the evidence at every place.", "把该用例的各部分按每种顺序各跑一次，并把证据放到每个位置。"),
+    "context-use": ("Move the same evidence to every place, and last; keep this case as a regression test.", "把同一证据移到每个位置、移到最后再测；并把该用例留作回归测试。"),
+    "knowledge": ("Test the conflict in both directions: context right and memory wrong, and the reverse.", "两个方向都测：上下文对而记忆错，以及反过来。"),
+    "decoding": ("Decode greedily, or choose by first-token probability.", "用贪心解码，或按首 token 概率选择。"),
+    "format": ("State the answer prefix in the prompt, or force it.", "在提示中写明答案前缀，或强制该前缀。"),
+    "implementation": ("Compare both ways of computing on the same ids, and report the first site at which they part.", "在同样的 id 上比较两种计算方式，并报告最先分开的位置。"),
+    "template": ("Pin the ids, and compare the rendered text of both sides.", "固定 id，并比较两侧渲染后的文本。"),
+    "joint": ("Keep a test for each of the two causes.", "为两个原因各保留一个测试。"),
+    "none": ("Keep it as a regression test.", "作为回归测试保留。"),
+    "not-determined": ("Keep the bare case as a known failure; see everything that was tried below.", "把原用例作为已知失败保留；已做的全部尝试见下。"),
+}  # fmt: skip
+
+TRY_REASON: dict[str, tuple[str, str]] = {
+    "not-reproduced-here": (
+        "Write under `observed` what is known of that run, and run it again under those settings.",
+        "把那次运行的已知条件写进 `observed`，再用同样的设置运行。",
+    ),
+    "path-dependent": (
+        "State in the prompt how the answer must begin, and ask again.",
+        "在提示中写明答案应如何开头，再问一次。",
+    ),
+    "beyond-the-model": (
+        "Ask a larger model the same, or word the evidence as the question is worded.",
+        "用更大的模型问同样的问题，或按问题的说法改写证据。",
+    ),
+    "several-answers": (
+        "Ask for one value only, or write the case so that it accepts the second one.",
+        "要求只答一个数值，或改写用例，允许出现第二个。",
+    ),
+}  # fmt: skip
+
+TRY_REMARK: dict[Remark, tuple[str, str]] = {
+    Remark.WRONG_STATED: (
+        "Take the wrong answer out of {wrong_stated}, and see whether it still comes.",
+        "把错误答案从 {wrong_stated} 中去掉，看它是否仍会出现。",
+    ),
+    Remark.STATED_UNNAMED: ("Name the part that states the right answer under `evidence`.", "把给出正确答案的部分写进 `evidence`。"),
+    Remark.NO_EVIDENCE_NAMED: (
+        "Name the evidence, or give the missing fact with --fact.",
+        "指明证据，或用 --fact 给出缺少的事实。",
+    ),
+    Remark.MEMORY_OPEN: (
+        "Ask about an invented name, of which nothing can be remembered: where the text is followed then, memory stood against it.",
+        "换成一个虚构的名字再问（对它不可能有记忆）：若此时答案依从文本，与文本相左的就是旧知识。",
+    ),
+    Remark.BOOST_FLIPS: (
+        "Repeat the evidence right before the question, since more attention to it gives the right answer.",
+        "把证据紧挨着问题再写一遍：对它的注意力增强时答案就正确。",
+    ),
+    Remark.EVIDENCE_SILENT: ("Check which part states the right answer.", "检查是哪一部分给出了正确答案。"),
+    Remark.CUT_SHORT: ("Raise the limit of tokens (-n).", "提高 token 上限（-n）。"),
+}  # fmt: skip
+
+TRY_LACK: dict[Lack, tuple[str, str]] = {
+    Lack.FEW_SHAMS: (
+        "For “{what}” more shams are needed: a longer prompt has more spans to compare with, a model with more heads more heads.",
+        "“{what}”需要更多对照：提示越长，可比较的片段越多；头越多的模型，可比较的头越多。",
+    ),
+    Lack.SHAMS_FLIP: (
+        "“{what}” works at other places too: look at how near to a tie the answer stands, and vary the wording.",
+        "“{what}”放在别处也有效：看答案离平局有多近，并换用不同的措辞再测。",
+    ),
+    Lack.VARIANTS: (
+        "“{what}” undoes some variants and not others: compare those in which it does with those in which it does not.",
+        "“{what}”只对部分变体有效：比较有效与无效的变体。",
+    ),
+    Lack.NO_EDGE: ("Give the case at least eight variants.", "给用例至少八个变体。"),
+    Lack.FOLLOWS: (
+        "The evidence is read for other values: try other right values, and other words for this one.",
+        "换成别的数值时证据是被读到的：试试其他正确值，以及这个值的其他写法。",
+    ),
+    Lack.UNREAD: (
+        "“{what}” needs no evidence: the right answer may be a guess; try values that nobody would guess.",
+        "“{what}”不需要证据：正确答案可能是猜的；换成猜不到的数值再试。",
+    ),
+}  # fmt: skip
