@@ -23,6 +23,7 @@ settings.load_profile("whybox")
 
 THOROUGH = (
     "tests/published/",
+    "tests/learn/test_faults_on_text_a.py",
     "tests/testing/test_faults_gemma.py::test_the_position_names_the_cause",
 )
 """What takes long: `pytest -m thorough` runs it, `pytest -m ""` everything."""

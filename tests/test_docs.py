@@ -93,7 +93,7 @@ def test_python_runs_and_says_what_the_page_says(page: Path) -> None:
     assert int(process("-m", "tests.documents", str(page)).split()[-1]) > 0
 
 
-QUICK = (["whybox", "next"], ["whybox", "look"], ["whybox", "size"])
+QUICK = (["whybox", "next"], ["whybox", "look"], ["whybox", "size"], ["whybox", "learn"])
 SHOWN = [(page, one) for page in PAGES for one in shown(page) if one.arguments[:2] in QUICK and one.output]
 
 

@@ -9,6 +9,7 @@ from whybox.cli.bots import bots
 from whybox.cli.diff import diff
 from whybox.cli.doctor import doctor
 from whybox.cli.init import init
+from whybox.cli.learn import learn
 from whybox.cli.look import look
 from whybox.cli.models import models
 from whybox.cli.next import next_
@@ -51,6 +52,7 @@ app.command(name="models", cls=Verb)(models)
 app.command(name="doctor", cls=Verb)(doctor)
 app.command(name="run", cls=Run)(run)
 app.command(name="init", cls=Verb)(init)
+app.command(name="learn", cls=Verb)(learn)
 app.command(name="report", cls=Verb)(report)
 app.command(name="replay", cls=Verb)(replay)
 app.add_typer(bots, name="bots")

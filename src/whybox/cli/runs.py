@@ -2,7 +2,7 @@
 
 import sys
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -23,7 +23,7 @@ class Runs:
         self.quiet = quiet
         self.bar: Bar | None = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Runs":
         return self
 
     def announce(self, plan: "Plan") -> None:
@@ -53,7 +53,7 @@ class Walk:
         self.shown = sys.stderr.isatty() and not quiet
         self.bar: Bar | None = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Walk":
         return self
 
     def tell(self, done: int, planned: int) -> None:
@@ -70,6 +70,24 @@ class Walk:
             self.bar.stop()
 
 
+class Passes(Walk):
+    """Passes of a model: how many, beforehand; then a live bar where stderr is a terminal."""
+
+    def __init__(self, lang: Literal["en", "zh"], quiet: bool) -> None:
+        super().__init__(lang, quiet)
+        self.planned, self.label = ("运行模型 {n} 次", "运行") if lang == "zh" else ("{n} runs of the model", "runs")
+        self.quiet = quiet
+
+    def __enter__(self) -> "Passes":
+        return self
+
+    def announce(self, runs: int) -> None:
+        """Nothing where nothing is run."""
+        if runs and not self.quiet:
+            print(self.planned.format(n=runs), file=sys.stderr, flush=True)
+            self.tell(0, runs)
+
+
 class Calls:
     """Calls to a target: how many about, beforehand; then a live bar where stderr is a terminal."""
 
@@ -79,7 +97,7 @@ class Calls:
         self.planned = 0
         self.bar: Bar | None = None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Calls":
         return self
 
     def announce(self, calls: int) -> None:

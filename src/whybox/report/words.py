@@ -3,6 +3,7 @@
 A sentence claims what was measured: "changed", "did not change beyond the floor", "not determined".
 """
 
+from whybox.report.claims_words import CLAIMS
 from whybox.report.comparison_words import COMPARISONS
 from whybox.report.diff_words import DIFFS
 from whybox.report.document import Lang
@@ -21,6 +22,7 @@ WORDS: dict[str, tuple[str, str]] = (
     | RUNS
     | RUN_PAGE
     | COMPARISONS
+    | CLAIMS
     | SIZES
     | DIFFS
     | NEXT_WORDS

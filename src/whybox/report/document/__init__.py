@@ -8,6 +8,7 @@ import json
 from typing import Any
 
 from whybox.report.document.base import Document, Interval, Lang, ModelInfo, Part, SchemaId, TokenRow
+from whybox.report.document.claims import ClaimNumber, ClaimRow, ClaimsDocument, ClaimTotals
 from whybox.report.document.comparison import (
     ChangedRow,
     ComparisonDocument,
@@ -173,6 +174,10 @@ __all__ = [
     "ChangedRow",
     "Check",
     "Chosen",
+    "ClaimNumber",
+    "ClaimRow",
+    "ClaimTotals",
+    "ClaimsDocument",
     "ClassCount",
     "Code",
     "ComparisonDocument",
@@ -297,6 +302,7 @@ __all__ = [
 ]
 
 DOCUMENTS: tuple[type[Document], ...] = (
+    ClaimsDocument,
     ComparisonDocument,
     DiffDocument,
     DoctorDocument,

@@ -1,0 +1,1 @@
+"""The course: what the documents claim, recomputed. `whybox learn --claims` is its door."""
