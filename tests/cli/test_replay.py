@@ -41,6 +41,14 @@ def test_few_items_cannot_tell(here: Path) -> None:
     assert "more items" in out
 
 
+def test_a_bundle_that_is_there_is_not_replaced_unasked(bundle: Path) -> None:
+    before = bundle.read_bytes()
+    code, _, err = typed("replay", "whybox-run", "--pack", "order", "-o", bundle.name)
+    assert (code, "found.json is there already" in err, "--force" in err) == (2, True, True)
+    assert bundle.read_bytes() == before
+    assert typed("replay", "whybox-run", "--pack", "order", "-o", bundle.name, "--force")[0] == 0
+
+
 def test_a_bundle_that_was_changed_is_refused(bundle: Path) -> None:
     bundle.write_text(bundle.read_text().replace("days", "weeks", 1))
     code, _, err = typed("replay", bundle.name, "-m", "bot:always_first")
@@ -65,7 +73,7 @@ def test_of_several_targets_one_is_named(here: Path) -> None:
     code, _, err = typed("replay", "whybox-run", "--pack", "order", "-o", "a.json")
     assert (code, "was asked of 2 targets: bot:always_first, other" in err) == (2, True), err
     for target, answer in (("other", "bot:always_last"), ("bot:always_first", "bot:always_first")):
-        assert typed("replay", "whybox-run", "--pack", f"order@{target}", "-o", "a.json")[0] == 0
+        assert typed("replay", "whybox-run", "--pack", f"order@{target}", "-o", "a.json", "--force")[0] == 0
         assert json.loads(typed("replay", "a.json", "-m", answer, "--json")[1])["same"] == 3
     assert typed("replay", "whybox-run", "--pack", "order@nobody")[0] == 2
 

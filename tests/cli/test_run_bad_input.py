@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from tests.targets.scripted import Script, Scripted, http
 from whybox.cli.main import app
+from whybox.suite.behaviour import Behaviour
 
 SUITE = "suite: s\ntargets: [{target}]\nprobes:\n  order: {{items: 3}}\n"
 BOT = SUITE.format(target="bot:honest")
@@ -87,6 +88,28 @@ def test_a_dead_endpoint() -> None:
     code, said = refused(endpoint("http://127.0.0.1:9/v1"))
     assert code == 3
     assert "http://127.0.0.1:9/v1 cannot be reached" in said
+
+
+def test_an_endpoint_without_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    code, said = refused(SUITE.format(target="'openai:m'"))
+    assert code == 2
+    assert "openai:m: no address is given" in said
+    assert "OPENAI_BASE_URL" in said
+
+
+@pytest.mark.parametrize("name", ["nosuch", "./nosuch.gguf", "bot:nosuch"])
+def test_a_suite_for_a_model_that_is_not_there_is_not_written(name: str) -> None:
+    result = CliRunner().invoke(app, ["init", "-m", name])
+    assert result.exit_code in (2, 3)
+    assert "nosuch" in result.stderr
+    assert not Path("whybox.yaml").exists()
+
+
+@pytest.mark.parametrize("name", ["smollm2", "openai:m", "bot:position_biased(b=0.3)", "hf:org/name"])
+def test_a_suite_names_its_model_as_it_was_typed(name: str) -> None:
+    assert CliRunner().invoke(app, ["init", "-m", name]).exit_code == 0
+    assert Behaviour.load(Path("whybox.yaml")).file.targets[0].model == name
 
 
 def test_an_endpoint_that_returns_a_page() -> None:

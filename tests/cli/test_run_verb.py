@@ -45,6 +45,9 @@ def test_a_suite_is_written_planned_run_and_reported(here: Path) -> None:
     assert {path.name for path in (here / "whybox-run").iterdir()} >= {
         "run.sqlite", "report.json", "junit.xml", "summary.md",
     }  # fmt: skip
+    assert "finds" in err
+    code, _, err = typed("run", "--lang", "en")
+    assert (code, "finds" in err) == (0, False), "nothing is left, so no plan is shown"
     code, out, _ = typed("run", "--json", "--quiet")
     assert code == 0
     assert RunDocument.model_validate_json(out).calls.chosen == json.loads(out)["calls"]["chosen"] == 81
@@ -56,7 +59,9 @@ def test_a_suite_is_written_planned_run_and_reported(here: Path) -> None:
 
 
 def test_gates_decide_the_exit_code_and_faults_have_theirs(here: Path) -> None:
-    suite = written(here, "bot:always_first", 12, "--size", "full")
+    suite = written(here, "bot:always_first", 12)
+    gated = suite.read_text().replace("# gates:", "gates:").replace("#   - {probe: order", "  - {probe: order")
+    suite.write_text(gated)
     code, out, _ = typed("run", "--lang", "en", "--quiet", "--filter", "order")
     assert code == 1
     assert "✗" in out

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -12,15 +13,32 @@ from whybox.cli.opening import prompt_of
 from whybox.cli.telling import Form, write_whole
 from whybox.errors import PromptError, StorageError
 from whybox.model import Model
+from whybox.suite.database import made_folder
 
 
 @pytest.mark.parametrize(
-    ("name", "cause"), [("folder.json", "it is a folder"), ("missing/x.json", "there is no folder")]
+    ("name", "cause"),
+    [
+        ("folder.json", "it is a folder"),
+        ("missing/x.json", "there is no folder"),
+        ("file/x.json", "file is a file, not a folder"),
+    ],
 )
 def test_a_place_that_cannot_be_written_is_refused_before_any_work(name: str, cause: str, tmp_path: Path) -> None:
     (tmp_path / "folder.json").mkdir()
+    (tmp_path / "file").touch()
     with pytest.raises(StorageError, match=cause):
         Form(Mock()).check(tmp_path / name)
+
+
+def test_what_the_system_refuses_is_told_in_one_line_without_names_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for act in (partial(write_whole, tmp_path / "gone" / "x.json", ""), partial(made_folder, tmp_path / "file" / "x")):
+        with pytest.raises(StorageError, match=r"cannot (write|make the folder)") as refused:
+            act()
+        assert ".part" not in refused.value.cause
+        assert "Errno" not in refused.value.cause
+        assert refused.value.remedy == "name another place with -o"
 
 
 DELIVERED = """

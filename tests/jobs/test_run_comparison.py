@@ -64,12 +64,19 @@ def test_a_worse_target_is_shown_to_be_worse(runs: dict[str, Path]) -> None:
         assert row.difference is not None
         assert row.interval[0] <= row.difference <= row.interval[1] < 0
         assert row.difference == (row.better - row.worse) / row.n
+    (probe,) = found.probes
+    assert (probe.arm, probe.n, probe.lost, probe.shown) == ("", 20, 0, "worse")
+    assert probe.difference == pytest.approx(sum(row.difference or 0 for row in found.rows) / len(found.rows))
+    assert probe.interval is not None
+    assert probe.interval[0] < probe.difference < probe.interval[1] < 0  # type: ignore[operator]
     assert len(found.changed) == sum(row.worse + row.better for row in found.rows)
     assert {"target: model"} <= {row.name for row in found.settings}
     assert ComparisonDocument.model_validate_json(to_json(found)) == found
     console = Console(file=io.StringIO(), width=200)
     render_comparison(found, console, "en")
-    assert "✗ The second run is shown to be worse." in console.file.getvalue()  # type: ignore[attr-defined]
+    said = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "✗ The second run is shown to be worse." in said
+    assert "  ✗ order  −" in said
 
 
 def test_items_in_one_run_only_are_counted_and_nothing_in_common_is_refused(
@@ -89,7 +96,7 @@ def test_items_in_one_run_only_are_counted_and_nothing_in_common_is_refused(
 def test_the_command_ends_with_1_where_it_is_worse_and_writes_a_page(runs: dict[str, Path], tmp_path: Path) -> None:
     out = tmp_path / "two.html"
     with pytest.raises(typer.Exit) as ended:
-        report(runs["first"], runs["honest"], None, out)
+        report(runs["first"], runs["honest"], out=out)
     assert ended.value.exit_code == 1
     assert "shown to be worse" in out.read_text(encoding="utf-8")
     page = tmp_path / "one.html"

@@ -78,7 +78,8 @@ def test_an_honest_bot_shows_nothing_and_one_that_takes_the_first_shows_all(bot:
         wrong = dict(finding.curves[1].points)
         assert wrong["1"].hits == wrong["1"].n > 0, "every wrong answer stood first"
         assert all(len(set(each.answers)) > 1 for each in finding.deciding)
-        told = ["changed", "right", "spread", "slope over order", "gain where first", "gain where last"]
+        gains = ["gain where first", "gain where last"]
+        told = ["changed", "right", "spread", "slope over order", *gains, "first divergent token"]
         assert [each.statistic for each in finding.estimates] == told
         assert value(finding, "gain where first") == pytest.approx(1.0)
         assert value(finding, "gain where last") == pytest.approx(-1 / 3), "right at one place of the three others"

@@ -86,6 +86,24 @@ def test_does_not_repeat(whybox_target):
     )
 
 
+def test_what_is_open_says_how_many_items_are_missing_in_its_one_line(run: Run) -> None:
+    result = run(OPEN, "-rs")
+    result.stdout.fnmatch_lines_random(
+        ["SKIPPED*changed *About * more items would settle it.*", "inconclusive: order *About * more items*"]
+    )
+
+
+def test_fields_that_cannot_be_are_told_of_the_assertion_and_not_of_a_file(run: Run) -> None:
+    result = run("""
+@pytest.mark.whybox(target="bot:honest")
+def test_it(whybox_target):
+    assert_order_invariant(whybox_target, parts=["only"])
+""")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["UsageError: an assertion on order: parts: expected at least 2 entries, found 1*"])
+    result.stdout.no_fnmatch_line("*whybox.yaml*")
+
+
 def test_a_prompt_of_ones_own(run: Run, pytester: pytest.Pytester) -> None:
     Path(pytester.path / "refund.yaml").write_text(
         """

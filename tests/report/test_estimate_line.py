@@ -24,6 +24,24 @@ def test_the_line_in_chinese() -> None:
     )
 
 
+def test_a_floor_that_is_taken_off_says_so() -> None:
+    assert "floor 0.3 (taken off)" in line(replace(SHOWN, net=True), "en")
+    assert "底噪 0.3（已扣除）" in line(replace(SHOWN, net=True), "zh")
+    assert "floor — (one run)" in line(replace(SHOWN, net=True, floor=Unknown("one run")), "en")
+
+
+@pytest.mark.parametrize(
+    ("interval", "adjusted", "said"),
+    [((-0.336, 0.482), 0.002, True), ((-0.336, 0.482), 0.2, False), ((0.01, 0.2), 0.002, False), (None, 0.002, False)],
+)
+def test_a_test_that_rejects_beside_an_interval_that_holds_0_is_explained(
+    interval: tuple[float, float] | None, adjusted: float, said: bool
+) -> None:
+    shown = replace(SHOWN, interval=interval, adjusted=adjusted)
+    value = shown if interval else replace(shown, value=Unknown("no items"))
+    assert ("how much, the interval says, and it holds 0" in line(value, "en")) == said
+
+
 def test_what_is_missing_says_why() -> None:
     shown = replace(
         SHOWN, value=Unknown("no items"), interval=None, floor=Unknown("one run"), null_95=Unknown("no item differed")

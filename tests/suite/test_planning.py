@@ -56,8 +56,8 @@ def test_a_probe_that_needs_what_is_missing_is_skipped_with_the_reason(
     planned = plan(read, grounds)
     assert planned.calls == ()
     assert [row.skipped for row in rows(planned, grounds)] == ["", "needs logprobs: the server sends none"]
-    found = run(Prepared(read, {"fake": target}, grounds, planned), tmp_path / "run.sqlite")
-    document = run_document(read, {"fake": target}, found, "en", strict=False)
+    prepared = Prepared(read, {"fake": target}, grounds, planned)
+    document = run_document(prepared, run(prepared, tmp_path / "run.sqlite"), "en", strict=False)
     assert target.asked == []
     assert (document.exit_code, document.verdict) == (5, "skipped")
     assert document.gates[0].detail == "needs logprobs: the server sends none"

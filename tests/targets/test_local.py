@@ -160,6 +160,9 @@ def test_stop_texts_end_the_text_and_its_tokens() -> None:
     first = whole.text.find(stop)
     (cut,) = replies(target, [Request(PROMPTS[0], Sampling(max_tokens=12, stop=(stop,)), logprobs=0)])
     assert (cut.text, cut.finish) == (whole.text[:first], "stop")
+    assert cut.usage is not None
+    assert whole.usage is not None
+    assert cut.usage.completion == 6 < whole.usage.completion, "nothing is written behind it"
     assert cut.tokens is not None
     assert len("".join(token.text for token in cut.tokens)) >= first
     assert len(cut.tokens) <= 5

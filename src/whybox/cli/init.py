@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-from whybox.errors import UsageError
-
 
 class SizeName(StrEnum):
     """How large a suite is."""
@@ -26,10 +24,11 @@ def init(
     place: Place = Path("whybox.yaml"), size: Size = SizeName.smoke, model: Model = "smollm2", force: Force = False
 ) -> None:
     """Write a suite of behaviour tests: whybox init && whybox run."""
-    from whybox.cli.telling import write_whole
+    from whybox.cli.telling import require_free, write_whole
     from whybox.suite.template import suite_text
+    from whybox.targets.naming import require_known
 
-    if place.exists() and not force:
-        raise UsageError(f"{place} is there already", "name another file, or use --force")
+    require_known(model)
+    require_free(place, force)
     write_whole(place, suite_text(size.value, model))
     print(f"{place}: whybox run {place}")

@@ -15,6 +15,7 @@ Pack = Annotated[
         "--pack", metavar="PROBE[@TARGET]", help="Write what this probe asked to -o FILE.", show_default=False
     ),
 ]
+Force = Annotated[bool, typer.Option("--force", help="With --pack: replace a file that is there.")]
 Margin = Annotated[float, typer.Option("--margin", min=0.001, max=0.5, help="Share of items that may differ.")]
 CODES = {"same": 0, "different": 1, "underpowered": 4}
 _WORDS = {
@@ -38,11 +39,11 @@ _WORDS = {
 
 
 @with_shared
-def replay(what: What, pack: Pack = None, margin: Margin = 0.1, *, shared: Shared) -> None:
+def replay(what: What, pack: Pack = None, margin: Margin = 0.1, force: Force = False, *, shared: Shared) -> None:
     """Ask a finding again on the target of -m: same (0), different (1) or underpowered (4)."""
     limit_threads(shared.threads)
     if pack is not None:
-        _pack(what, pack, shared)
+        _pack(what, pack, force, shared)
         return
 
     import time
@@ -76,12 +77,13 @@ def replay(what: What, pack: Pack = None, margin: Margin = 0.1, *, shared: Share
         raise typer.Exit(code)
 
 
-def _pack(run: Path, probe: str, shared: Shared) -> None:
-    from whybox.cli.telling import write_whole
+def _pack(run: Path, probe: str, force: bool, shared: Shared) -> None:
+    from whybox.cli.telling import require_free, write_whole
     from whybox.jobs.run import RUN
     from whybox.suite.bundle import bundle_text, packed
 
     out = shared.out or Path(f"{Path(probe).name}.replay.json")
+    require_free(out, force)
     bundle = packed(run / RUN, probe)
     write_whole(out, bundle_text(bundle))
     print(_WORDS[shared.language]["packed"].format(n=len(bundle.calls), probe=probe, out=out))

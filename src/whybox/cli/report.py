@@ -17,19 +17,34 @@ Margin = Annotated[
     float | None,
     typer.Option("--margin", min=0.001, max=0.5, help="With --compare: so near is the same.", show_default=False),
 ]
+Judge = Annotated[
+    str | None,
+    typer.Option(
+        "--judge",
+        metavar="TARGET",
+        help="Ask a judge model about answers that no scorer could read; its errors are taken off.",
+        show_default=False,
+    ),
+]
 
 
 def report(
     run: Run = FOLDER,
     compare: Compare = None,
     margin: Margin = None,
+    judge: Judge = None,
     out: Out = None,
     json: Json = False,
     lang: Language = None,
 ) -> None:
-    """Show what a run found: nothing is asked again. -o FILE.html is a page, FILE.xml JUnit, FILE.md a summary,
-    FILE.jsonl the failed items as cases.
+    """Show what a run found; nothing is asked but of a --judge. -o FILE.html is a page, FILE.xml JUnit, FILE.md a
+    summary, FILE.jsonl the failed items as cases.
     """
+    if judge is not None:
+        from whybox.cli.judging import judge as ask_judge
+
+        ask_judge(run, judge, json, lang)
+        return
     if compare is not None:
         _compare(compare, run, margin, out, json, lang)
         return

@@ -1,6 +1,7 @@
 """`whybox run [SUITE.yaml]`: behaviour tests on local weights or an endpoint; goes on where it was."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -75,7 +76,8 @@ def run(
     limit_threads(shared.threads)
 
     from whybox.cli.running import prepared_suite, ran, say_plan
-    from whybox.jobs.run import RunOptions
+    from whybox.jobs.run import RUN, RunOptions
+    from whybox.jobs.run_examined import once, remembered
     from whybox.library.folders import own_answers
     from whybox.suite.whole import Choice
 
@@ -83,7 +85,9 @@ def run(
     seed = shared.seed if "seed" in shared.typed else None
     model = shared.model if "model" in shared.typed else None
     options = RunOptions(choice, seed, chosen.repeat, model, strict, shared.language, why)
-    prepared, folder = prepared_suite(suite, options, shared, jobs), shared.out or FOLDER
+    folder = shared.out or FOLDER
+    know = partial(remembered if dry_run else once, folder / RUN)
+    prepared = prepared_suite(suite, options, shared, jobs, know)
     if dry_run:
         say_plan(prepared, shared, folder)
     elif code := ran(prepared, options, folder, shared).exit_code:

@@ -10,8 +10,9 @@ from whybox.cli.opening import model_of
 from whybox.cli.options import EngineName, Shared
 from whybox.cli.run_bar import RunBar, show_plan
 from whybox.cli.telling import json_text, print_document, write_whole
-from whybox.jobs.run import BrokenOff, RunOptions, plan_rows, prepare, run_suite, seconds_of, target_from
+from whybox.jobs.run import BrokenOff, RunOptions, is_unfinished, plan_rows, prepare, run_suite, seconds_of, target_from
 from whybox.jobs.run_calls import calls_of
+from whybox.jobs.run_examined import Know
 from whybox.model import Model
 from whybox.report.document import RunDocument
 from whybox.report.html import run_page
@@ -24,18 +25,18 @@ from whybox.suite.whole import Prepared
 from whybox.targets.target import Target
 
 
-def prepared_suite(suite: Path, options: RunOptions, shared: Shared, width: int | None) -> Prepared:
+def prepared_suite(suite: Path, options: RunOptions, shared: Shared, width: int | None, know: Know) -> Prepared:
     """The suite with its targets opened. width: calls at once, in place of what the suite says."""
 
     def opened(text: TargetText) -> Target:
         return target_from(text, lambda each: _model(each, shared), shared.seed, width)
 
-    return prepare(suite, options, opened)
+    return prepare(suite, options, opened, know)
 
 
 def ran(prepared: Prepared, options: RunOptions, folder: Path, shared: Shared) -> RunDocument:
     """Plan, progress, result, files. KeyboardInterrupt says where what was done is kept."""
-    if not shared.quiet:
+    if not shared.quiet and is_unfinished(prepared, folder):
         show_plan(plan_rows(prepared), shared.language, Console(stderr=True))
     try:
         with RunBar(shared.language, shared.quiet) as bar:

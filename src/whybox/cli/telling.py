@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -113,21 +114,43 @@ def json_text(document: "Document") -> str:
     return to_json(document)
 
 
+ELSEWHERE = "name another place with -o"
+
+
+def require_free(out: Path, force: bool) -> None:
+    """UsageError where a file is there already, unless it may be replaced."""
+    if out.exists() and not force:
+        raise UsageError(f"{out} is there already", "name another file, or use --force")
+
+
+def _said(problem: OSError) -> str:
+    """What the system says, without its number and without the name of a file of ours."""
+    return (problem.strerror or str(problem)).lower()
+
+
 def _require_writable(out: Path) -> None:
     """StorageError where no file can come to lie."""
     if out.is_dir():
         raise StorageError(f"cannot write {out}: it is a folder", "name a file with -o")
+    if out.parent.exists() and not out.parent.is_dir():
+        raise StorageError(f"cannot write {out}: {out.parent} is a file, not a folder", ELSEWHERE)
     if not out.parent.is_dir():
-        raise StorageError(f"cannot write {out}: there is no folder {out.parent}", "make it first")
+        raise StorageError(f"cannot write {out}: there is no folder {out.parent}", f"make it, or {ELSEWHERE}")
     if not os.access(out.parent, os.W_OK):
-        raise StorageError(f"cannot write {out}: the folder {out.parent} is read-only", "name another place with -o")
+        raise StorageError(f"cannot write {out}: the folder {out.parent} is read-only", ELSEWHERE)
 
 
 def write_whole(out: Path, content: str | bytes) -> None:
-    """The file whole or not at all: written beside its place, then moved there. Each process has its own beside."""
+    """The file whole or not at all: written beside its place, then moved there. Each process has its own beside.
+
+    StorageError where it cannot be written.
+    """
     beside = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
         beside.write_bytes(content if isinstance(content, bytes) else content.encode())
         beside.replace(out)
+    except OSError as problem:
+        raise StorageError(f"cannot write {out}: {_said(problem)}", ELSEWHERE) from problem
     finally:
-        beside.unlink(missing_ok=True)
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)

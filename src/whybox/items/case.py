@@ -13,7 +13,9 @@ from whybox.errors import CaseError
 from whybox.items import meaning
 from whybox.items.instance import CaseInstance, Decoding, Kind, Message
 from whybox.items.lenient import is_number
-from whybox.items.schema import CaseText
+from whybox.items.schema import CaseText, MatchText
+from whybox.items.scoring import Match, Overlap, Pattern, Schema
+from whybox.items.scoring.json_schema import compiled, schema_of
 from whybox.items.slots import escape, fill
 from whybox.items.variants import choose_variants
 from whybox.items.yaml_tree import Document, FieldPath, parse_yaml, read_text, read_yaml
@@ -95,6 +97,8 @@ class Case:
             answer["wrong"] = escape(instance.wrong)
         if instance.options:
             answer["options"] = {label: escape(text) for label, text in instance.options}
+        if instance.match is not None:
+            answer["match"] = dict(vars(instance.match))
         if got is not None:
             answer["got"] = got
         data: dict[str, Any] = {"id": re.sub(r"[^\w.-]", "-", instance.id).lstrip(".-")[:128] or "case"}
@@ -193,7 +197,19 @@ def _instance(text: CaseText, slots: Mapping[str, str], name: str, own: bool) ->
         got=answer.got if own else None,
         decoding=_decoding(text),
         contract_prefix=text.contract.prefix if text.contract else None,
+        match=None if answer.match is None else _match(answer.match),
     )
+
+
+def _match(text: MatchText) -> Match:
+    """CaseError for a pattern or a schema that is none."""
+    if text.pattern is not None:
+        compiled(text.pattern, "pattern")
+        return Pattern(text.pattern)
+    if text.json_schema is not None:
+        schema_of(text.json_schema)
+        return Schema(text.json_schema)
+    return Overlap(text.overlap or 1.0)
 
 
 def _decoding(text: CaseText) -> Decoding:

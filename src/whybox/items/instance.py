@@ -8,6 +8,7 @@ from typing import Literal, assert_never
 from whybox.errors import CaseError
 from whybox.items.lenient import is_number, unwrapped
 from whybox.items.scoring import (
+    Match,
     Scorer,
     choice_scorer,
     lenient_number_scorer,
@@ -48,7 +49,8 @@ class Decoding:
 class CaseInstance:
     """One concrete prompt with its answers. Either `messages` or `raw_parts` is empty.
 
-    `values`: the slot values that made it; `wrong`: None when the case names none; `got`: only on the case itself.
+    `values`: the slot values that made it; `wrong`: None when the case names none; `got`: only on the case itself;
+    `match`: how answers are matched where not by their kind.
     """
 
     id: str
@@ -65,6 +67,7 @@ class CaseInstance:
     got: str | None = None
     decoding: Decoding = field(default_factory=Decoding)
     contract_prefix: str | None = None
+    match: Match | None = None
 
     @property
     def is_raw(self) -> bool:
@@ -86,6 +89,8 @@ class CaseInstance:
     def scorer(self) -> Scorer:
         """The scorer of this answer kind, with right and wrong as known candidates."""
         others = () if self.wrong is None else (self.wrong,)
+        if self.match is not None:
+            return self.match.scorer(self.right, others)
         match self.kind:
             case "number":
                 return number_scorer(self.right, others)
@@ -104,6 +109,8 @@ class CaseInstance:
 
         It tells a wrong form from a wrong value, and decides nothing else: 7 weeks are no form of 7 days.
         """
+        if self.match is not None:
+            return self.scorer()
         right = unwrapped(self.right)
         others = () if self.wrong is None else (unwrapped(self.wrong),)
         match self.kind:

@@ -46,6 +46,9 @@ def check(case: CaseText) -> None:
     _check_slots(case)
     if case.observed is not None and case.answer.got is None:
         raise FieldFault(("observed",), "answer.got, the output that this speaks of", "none")
+    exact = case.answer.match is not None and case.answer.match.overlap is None
+    if exact and (slots := slots_of_answers(case)):
+        raise FieldFault(("answer", "match"), "answers without slots, which no pattern and no schema follows", slots[0])
     if case.answer.kind != "choice" and case.answer.options is not None:
         raise FieldFault(("answer", "options"), "options only with kind: choice", f"kind: {case.answer.kind}")
 

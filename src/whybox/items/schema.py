@@ -66,6 +66,23 @@ class MessageText(Strict):
     text: Text | None = None
 
 
+class MatchText(Strict):
+    """How an answer is matched in place of its kind; one of them. pattern: a regular expression that is found in it.
+    json_schema: JSON Schema, as JSON text, that its first JSON value follows. overlap: least F1 of the words that it
+    shares with the right answer.
+    """
+
+    pattern: Text | None = None
+    json_schema: Text | None = None
+    overlap: Annotated[float, Field(gt=0, le=1)] | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> "MatchText":
+        if sum(way is not None for way in (self.pattern, self.json_schema, self.overlap)) != 1:
+            raise ValueError("exactly one of pattern, json_schema, overlap")
+        return self
+
+
 class AnswerText(Strict):
     """What is right, what is wrong, and how the two are told apart. `options`: label → text, for `choice`."""
 
@@ -73,6 +90,7 @@ class AnswerText(Strict):
     wrong: Answer | None = None
     kind: Kind
     options: dict[str, Answer] | None = None
+    match: MatchText | None = None
     got: Text | None = None
 
 

@@ -7,16 +7,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from whybox.errors import UsageError
+from whybox.jobs.doctor.brief import Wanted
 from whybox.jobs.run_document import run_document
+from whybox.jobs.run_examined import Know, as_said
 from whybox.jobs.run_why import TellWhy, WhyAsked, explained, failed_cases, require_weights, unheard
 from whybox.model import Model
 from whybox.report.document import Lang, Mechanism, RunDocument, to_json
 from whybox.statistics.unknown import Unknown
 from whybox.suite import observed, scores
 from whybox.suite.behaviour import Behaviour, TargetText
+from whybox.suite.database import made_folder
 from whybox.suite.grounds import grounds_of, seeded
 from whybox.suite.judgement import Where
-from whybox.suite.planning import Row, plan, rows
+from whybox.suite.planning import Planned, Row, longest, plan, rows
 from whybox.suite.progress import Tell, unseen
 from whybox.suite.store import Store
 from whybox.suite.whole import Choice, Found, Prepared, run
@@ -57,9 +60,9 @@ def plan_rows(prepared: Prepared) -> list[Row]:
     return rows(prepared.planned, prepared.grounds)
 
 
-def prepare(path: Path, options: RunOptions, opened: Callable[[TargetText], Target]) -> Prepared:
-    """Reads the suite, opens its targets, plans every call. UsageError for what cannot be, and for
-    `why` where a target is no model of this machine.
+def prepare(path: Path, options: RunOptions, opened: Callable[[TargetText], Target], know: Know = as_said) -> Prepared:
+    """Reads the suite, opens its targets, learns what they can do, plans every call. UsageError for what cannot be, and
+    for `why` where a target is no model of this machine; whatever `know` raises.
     """
     suite = seeded(Behaviour.load(path), options.seed, options.repeat)
     if options.model is not None:
@@ -68,8 +71,21 @@ def prepare(path: Path, options: RunOptions, opened: Callable[[TargetText], Targ
     targets = {text.title: opened(text) for text in suite.file.targets}
     if options.why is not None:
         require_weights(targets)
-    grounds = grounds_of(suite, targets, path.parent)
-    return Prepared(suite, targets, grounds, plan(suite, grounds))
+    said = grounds_of(suite, targets, path.parent)
+    planned = plan(suite, said)
+    known = know({name: (target, _wanted(suite, name, planned)) for name, target in targets.items()})
+    grounds = {name: known[name].on(ground) if name in known else ground for name, ground in said.items()}
+    return Prepared(suite, targets, grounds, planned if grounds == said else plan(suite, grounds), known)
+
+
+def _wanted(suite: Behaviour, target: str, planned: Planned) -> Wanted:
+    languages = {design.language for design in suite.probes.values()}
+    return Wanted(
+        longest(call for call in planned.calls if call.target == target),
+        draws=suite.file.run.temperature > 0,
+        language="zh" if languages == {"zh"} else "en",
+        seed=suite.file.seed,
+    )
 
 
 def run_suite(
@@ -81,15 +97,15 @@ def run_suite(
     BrokenOff where Ctrl-C came while failures were explained: it ends the run, and holds what was explained by then.
     """
     begun = time.perf_counter()
-    folder.mkdir(parents=True, exist_ok=True)
-    found = run(prepared, folder / RUN, options.choice, tell)
-    told = prepared.suite, prepared.targets, found
+    found = run(prepared, made_folder(folder) / RUN, options.choice, tell)
+    told = prepared, found
     document = _kept(run_document(*told, options.lang, options.strict), found, folder, begun)
     if options.why is None:
         return document
+    asked = prepared.suite, prepared.targets, found
     mechanisms: dict[tuple[Where, int], Mechanism] = {}
     try:
-        mechanisms.update(explained(*told, WhyAsked(options.why, options.lang, tell_why)))  # one by one
+        mechanisms.update(explained(*asked, WhyAsked(options.why, options.lang, tell_why)))  # one by one
     except KeyboardInterrupt as stop:
         document = run_document(*told, options.lang, options.strict, mechanisms)
         raise BrokenOff(_kept(document, found, folder, begun)) from stop
@@ -107,6 +123,14 @@ def _kept(document: RunDocument, found: Found, folder: Path, begun: float) -> Ru
         }
         store.write_notes(notes)
     return document
+
+
+def is_unfinished(prepared: Prepared, folder: Path) -> bool:
+    """Whether a call of the plan has not ended yet."""
+    if not (folder / RUN).is_file():
+        return True
+    with Store(folder / RUN) as store:
+        return bool(store.unfinished(prepared.planned.calls))
 
 
 def seconds_of(prepared: Prepared, folder: Path) -> float | Unknown:
@@ -139,11 +163,10 @@ def target_from(text: TargetText, local: Callable[[TargetText], Model], seed: in
     """The target of a suite. local: opens a model of this machine. width: calls at once, in place of the suite's."""
     if not text.model.startswith(OPENAI):
         return target_of(text.model, lambda name: local(text), seed)
-    end = endpoint_of(text.model)
+    end = endpoint_of(text.model, text.base_url)
     return OpenAITarget(
         replace(
             end,
-            base_url=text.base_url or end.base_url,
             stream=text.stream,
             timeout=text.timeout,
             patience=replace(end.patience, max_retries=text.max_retries),

@@ -1,12 +1,16 @@
 """Two kept runs, paired by the prompts that were sent: right answers, texts, settings, items that changed."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import starmap
 from pathlib import Path
 
+import numpy as np
+from jaxtyping import Float
+
 from whybox.errors import UsageError
+from whybox.items.seeds import item_generator
 from whybox.jobs.run import RUN, kept_document
 from whybox.jobs.run_calls import PromptText, sent
 from whybox.probes.design import said
@@ -20,9 +24,12 @@ from whybox.report.document import (
     Shown,
     SideInfo,
 )
-from whybox.statistics.equivalence import p_same
+from whybox.statistics.effects import effect_interval
+from whybox.statistics.equivalence import p_mean_same, p_same
+from whybox.statistics.intervals import Interval
 from whybox.statistics.multiplicity import holm
 from whybox.statistics.paired import Pairs, mcnemar_exact, paired_difference
+from whybox.statistics.ranks import sign_flip_p
 from whybox.suite import scores
 from whybox.suite.scores import ScoredCall
 from whybox.suite.store import Store
@@ -60,7 +67,8 @@ def compare_runs(first: Path, second: Path, margin: float | None = None, lang: L
             f"{first} and {second} have no prompt with a score in common",
             "compare runs of one suite with the same data and seed",
         )
-    rows = _rows(_groups(one, other, shared), margin)
+    groups = _groups(one, other, shared)
+    rows = _rows([*_probes(groups, other.document.seed), *groups], margin)
     differing = [key for key in shared if _outcome(one, key) != _outcome(other, key)]
     ranked = sorted(differing, key=lambda key: (_outcome(one, key) != "right", key[:4]))
     return ComparisonDocument(
@@ -76,7 +84,8 @@ def compare_runs(first: Path, second: Path, margin: float | None = None, lang: L
         matched=len(shared),
         only_first=len(one.calls) - len(shared),
         only_second=len(other.calls) - len(shared),
-        rows=rows,
+        probes=tuple(row for row in rows if not row.arm),
+        rows=tuple(row for row in rows if row.arm),
         settings=tuple(_settings(one.document, other.document)),
         changed=tuple(_changed(one, other, key) for key in ranked[:MOST_CHANGED]),
         changed_more=max(0, len(ranked) - MOST_CHANGED),
@@ -111,70 +120,158 @@ def _outcome(run: Kept, key: Key) -> str:
 
 @dataclass(frozen=True)
 class Group:
-    """One arm of one probe: pairs of calls that came back, how many were lost, how many texts differ."""
+    """One arm of one probe. changes: in right answers, by item, None where a call was lost. texts: that differ."""
 
     probe: str
     arm: str
-    pairs: Pairs
+    changes: Mapping[str, int | None]
+    texts: int
+
+    @property
+    def pairs(self) -> Pairs:
+        """Items that came back in both runs."""
+        known = [change for change in self.changes.values() if change is not None]
+        return Pairs(known.count(-1), known.count(1), len(known))
+
+    @property
+    def worse(self) -> int:
+        return self.pairs.worse
+
+    @property
+    def better(self) -> int:
+        return self.pairs.better
+
+    @property
+    def n(self) -> int:
+        return self.pairs.n
+
+    @property
+    def lost(self) -> int:
+        return len(self.changes) - self.n
+
+    @property
+    def difference(self) -> float | None:
+        """Second − first."""
+        return None if self.pairs.harm is None else -self.pairs.harm or 0.0
+
+    @property
+    def interval(self) -> Interval | None:
+        return paired_difference(self.pairs.turned)
+
+    @property
+    def p(self) -> float:
+        return mcnemar_exact(self.pairs)
+
+    def p_same(self, margin: float) -> float:
+        return p_same(self.pairs, margin) if self.n else 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Together:
+    """All arms of one probe: of every item its mean change over the arms, so that each item counts once."""
+
+    probe: str
+    effects: Float[np.ndarray, "item"]
     lost: int
     texts: int
+    seed: int
+    arm: str = ""
+
+    @property
+    def worse(self) -> int:
+        return int((self.effects < 0).sum())
+
+    @property
+    def better(self) -> int:
+        return int((self.effects > 0).sum())
+
+    @property
+    def n(self) -> int:
+        return self.effects.size
+
+    @property
+    def difference(self) -> float | None:
+        return float(self.effects.mean()) if self.n else None
+
+    @property
+    def interval(self) -> Interval | None:
+        return effect_interval(self.effects)
+
+    @property
+    def p(self) -> float:
+        found = sign_flip_p(self.effects.tolist(), item_generator(self.seed, "comparison", self.probe))
+        return 1.0 if found is None else found
+
+    def p_same(self, margin: float) -> float:
+        return p_mean_same(self.effects, margin) if self.n else 1.0
 
 
 def _groups(one: Kept, other: Kept, shared: Iterable[Key]) -> list[Group]:
     by_arm: dict[tuple[str, str, str], list[Key]] = {}
     for key in shared:
         by_arm.setdefault((key[0], key[1], key[3]), []).append(key)
-    groups = []
-    for (target, probe, arm), keys in sorted(by_arm.items()):
-        outcomes = [(_outcome(one, key), _outcome(other, key)) for key in keys]
-        whole = [(a == "right", b == "right") for a, b in outcomes if "error" not in (a, b)]
-        pairs = Pairs(sum(a and not b for a, b in whole), sum(b and not a for a, b in whole), len(whole))
-        texts = sum(one.calls[key].answer != other.calls[key].answer for key in keys)
-        name = f"{probe} · {target}" if target else probe
-        groups.append(Group(name, arm, pairs, len(keys) - len(whole), texts))
-    return groups
+    return [
+        Group(
+            f"{probe} · {target}" if target else probe,
+            arm,
+            {key[2]: _change(_outcome(one, key), _outcome(other, key)) for key in keys},
+            sum(one.calls[key].answer != other.calls[key].answer for key in keys),
+        )
+        for (target, probe, arm), keys in sorted(by_arm.items())
+    ]
 
 
-def _rows(groups: Sequence[Group], margin: float | None) -> tuple[DifferenceRow, ...]:
-    p = [mcnemar_exact(group.pairs) for group in groups]
-    same = None if margin is None else holm([_p_same(group.pairs, margin) for group in groups])
-    adjusted = holm(p)
+def _change(first: str, second: str) -> int | None:
+    return None if "error" in (first, second) else (second == "right") - (first == "right")
+
+
+def _probes(groups: Sequence[Group], seed: int) -> Iterator[Together]:
+    for probe in dict.fromkeys(group.probe for group in groups):
+        arms = [group for group in groups if group.probe == probe]
+        items: dict[str, list[int]] = {item: [] for arm in arms for item in arm.changes}
+        for arm in arms:
+            for item, change in arm.changes.items():
+                items[item] += [] if change is None else [change]
+        means = [float(np.mean(changes)) for changes in items.values() if changes]
+        effects = np.array(means, np.float64)
+        yield Together(probe, effects, len(items) - len(means), sum(arm.texts for arm in arms), seed)
+
+
+def _rows(groups: Sequence[Group | Together], margin: float | None) -> list[DifferenceRow]:
+    p = [group.p for group in groups]
+    same = None if margin is None else holm([group.p_same(margin) for group in groups])
     alike = [None] * len(groups) if same is None else same
-    return tuple(starmap(_row, zip(groups, p, adjusted, alike, strict=True)))
+    return list(starmap(_row, zip(groups, p, holm(p), alike, strict=True)))
 
 
-def _p_same(pairs: Pairs, margin: float) -> float:
-    return p_same(pairs, margin) if pairs.n else 1.0
-
-
-def _row(group: Group, p: float, adjusted: float, same: float | None) -> DifferenceRow:
-    harm, interval = group.pairs.harm, paired_difference(group.pairs)
+def _row(group: Group | Together, p: float, adjusted: float, same: float | None) -> DifferenceRow:
+    difference, interval = group.difference, group.interval
     return DifferenceRow(
         probe=group.probe,
         arm=group.arm,
-        n=group.pairs.n,
-        worse=group.pairs.worse,
-        better=group.pairs.better,
+        n=group.n,
+        worse=group.worse,
+        better=group.better,
         lost=group.lost,
         texts_changed=group.texts,
-        difference=None if harm is None else -harm or 0.0,
-        difference_reason=NO_ITEMS if harm is None else None,
-        interval=None if interval is None else (-interval[1], -interval[0]),
+        difference=difference,
+        difference_reason=NO_ITEMS if difference is None else None,
+        interval=interval,
         interval_reason=NO_ITEMS if interval is None else None,
         p=p,
         p_adjusted=adjusted,
         p_same=same,
         p_same_reason=NO_MARGIN if same is None else None,
-        shown=_shown(group.pairs, adjusted, same),
+        shown=_shown(difference, adjusted, same),
     )
 
 
-def _shown(pairs: Pairs, adjusted: float, same: float | None) -> Shown:
+def _shown(difference: float | None, adjusted: float, same: float | None) -> Shown:
     """Within the margin comes first: a difference may be real and small enough."""
     if same is not None and same <= ALPHA:
         return "same"
-    if adjusted <= ALPHA:
-        return "worse" if pairs.worse > pairs.better else "better"
+    if adjusted <= ALPHA and difference:
+        return "worse" if difference < 0 else "better"
     return "open"
 
 

@@ -14,6 +14,7 @@ from whybox.report.document import (
     CurvePoint,
     CurveRow,
     DecidingRow,
+    DoctorCheck,
     EstimateRow,
     GateRow,
     GridRow,
@@ -33,7 +34,7 @@ from whybox.suite.floor import FloorFound
 from whybox.suite.gates import State
 from whybox.suite.judgement import Judged, Skipped, Where, of_probe
 from whybox.suite.observed import Observed
-from whybox.suite.whole import Found, Tally
+from whybox.suite.whole import Found, Prepared, Tally
 from whybox.targets.local import LocalTarget
 from whybox.targets.target import Ability, Target
 
@@ -50,14 +51,14 @@ NO_MECHANISMS: Mechanisms = MappingProxyType({})
 
 
 def run_document(
-    suite: Behaviour,
-    targets: Mapping[str, Target],
+    prepared: Prepared,
     found: Found,
     lang: Lang,
     strict: bool,
     mechanisms: Mechanisms = NO_MECHANISMS,
 ) -> RunDocument:
     """The document of a run; `took_s` is set by who measured it."""
+    suite, targets = prepared.suite, prepared.targets
     states = {each.verdict.state for each in found.judged}
     verdict = next((state for state in WORST if state in states), None)
     counts = found.counts
@@ -69,7 +70,7 @@ def run_document(
         took_s=0.0,
         suite=suite.file.suite,
         suite_digest=suite.digest,
-        targets=tuple(_target(name, target, found.observed.get(name, {})) for name, target in targets.items()),
+        targets=tuple(_target(name, prepared, found.observed.get(name, {})) for name in targets),
         calls=CallCounts(
             planned=counts.planned,
             chosen=found.selected,
@@ -87,7 +88,7 @@ def run_document(
 
 
 def _exit_code(verdict: State | None, finished: int, strict: bool) -> int:
-    if finished == 0:
+    if finished == 0 and verdict is not State.ERROR:
         return NOTHING_RUN
     if verdict is State.INCONCLUSIVE and strict:
         return INCONCLUSIVE
@@ -101,9 +102,10 @@ def _model(target: Target) -> ModelInfo:
     return ModelInfo(name=name, family=kind, digest=hidden, engine=hidden, precision=hidden, kernel=hidden)
 
 
-def _target(name: str, target: Target, seen: Mapping[str, Observed]) -> SuiteTarget:
-    identity = target.identity
-    found = target.abilities
+def _target(name: str, prepared: Prepared, seen: Mapping[str, Observed]) -> SuiteTarget:
+    identity = prepared.targets[name].identity
+    found = prepared.grounds[name].abilities
+    examined = prepared.examined.get(name)
     told = {
         "chat": found.chat,
         "raw": found.raw,
@@ -122,6 +124,7 @@ def _target(name: str, target: Target, seen: Mapping[str, Observed]) -> SuiteTar
         model=identity.model,
         details=dict(identity.details),
         abilities=abilities,
+        checks=() if examined is None else tuple(map(DoctorCheck.model_validate, examined.checks)),
         observed=tuple(
             AbilityRow(ability=ability, shown=each.rate.hits, asked=each.rate.n, why=each.why)
             for ability, each in sorted(seen.items())
@@ -190,7 +193,7 @@ def _ungated(finding: Finding | Skipped) -> State | None:
 def _headline(rows: Sequence[EstimateRow], reason: str) -> dict[str, Any]:
     """The first statistic, as the row of the probe shows it."""
     if rows:
-        return rows[0].model_dump(exclude={"unit", "null_95", "null_95_reason"})
+        return rows[0].model_dump(exclude={"unit", "net", "null_95", "null_95_reason"})
     names = ("estimate", "interval", "floor", "p", "p_adjusted")
     unknown = [_maybe(name, None, reason) for name in names]
     return {"statistic": "", "n": 0} | {key: value for each in unknown for key, value in each.items()}
@@ -214,6 +217,7 @@ def _estimate(each: Estimate, adjusted: float | None) -> EstimateRow:
         **_number("estimate", each.value),
         **_maybe("interval", each.interval, why),
         **_number("floor", each.floor),
+        net=each.net,
         **_number("null_95", each.null_95),
         **_maybe("p", each.p, no_test),
         **_maybe("p_adjusted", adjusted, no_test if each.p is None else "beside the primary statistic"),

@@ -77,12 +77,14 @@ class Plan:
 
     finds: the smallest effect that so many items show with 80 % power, on the scale of the first measure.
     asked: what an arm asks of an item, by item and arm, where its prompt has another right answer than the item.
+    broken: why it cannot be asked of this target; then it has no calls.
     """
 
     calls: tuple[Call, ...]
     items: tuple[Item, ...]
     finds: float | Unknown
     asked: Mapping[tuple[str, str], Item] = field(default_factory=dict)
+    broken: str = ""
 
 
 @dataclass(frozen=True)
@@ -105,6 +107,7 @@ class Seen2:
 class Estimate:
     """One number with all that must stand beside it. floor, null_95: on its scale. p: before any adjustment.
 
+    net: whether the floor is taken off value, interval and null already.
     primary: one of those over which p is adjusted; what stands beside them is not, and decides nothing.
     """
 
@@ -117,6 +120,7 @@ class Estimate:
     p: float | None = None
     unit: Literal["share", "nats", "turns", "tokens", "number"] = "share"
     primary: bool = True
+    net: bool = False
 
 
 @dataclass(frozen=True)
@@ -177,7 +181,8 @@ class Ground:
     count: tokens of a text as the target counts them (characters where it does not say). counted: whether it says.
     encode: the ids really sent for a case, with those of each part; None for a target that does not reveal them.
     others: the other targets of the suite, which a call may name as well. ways: how this one can be run besides its own
-    way, under the names of `probes.ways`.
+    way, under the names of `probes.ways`. cut: tokens from which on it silently loses an end of a prompt; None where
+    that was not seen.
     """
 
     target: str
@@ -190,6 +195,7 @@ class Ground:
     others: tuple[str, ...] = ()
     encode: Callable[[CaseInstance], Encoded] | None = None
     ways: tuple[str, ...] = ()
+    cut: int | None = None
 
     def length(self, case: CaseInstance) -> int:
         """Tokens of a prompt in the ids really sent; of its parts where they are not revealed."""

@@ -29,7 +29,7 @@ def of_changes(statistic: str, found: Changes | Unknown, items: int) -> Estimate
     if isinstance(found, Unknown):
         return Estimate(statistic, found, None, items, found, found)
     null_95, p = of_null(found.null)
-    return Estimate(statistic, found.effect, found.interval, found.items, found.floor, null_95, p)
+    return Estimate(statistic, found.effect, found.interval, found.items, found.floor, null_95, p, net=True)
 
 
 def of_null(null: Permuted | Unknown) -> tuple[float | Unknown, float | None]:

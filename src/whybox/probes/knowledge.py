@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 from pydantic import Field
 
 from whybox.errors import UsageError
-from whybox.items.generate import Item, generate
+from whybox.items.generate import RELEASES, Item, dated_item, generate, releases
 from whybox.items.schema import Name
 from whybox.probes.design import Call, Design, Finding, Ground, Measure, Plan, Record
 from whybox.probes.knowledge_conflict import contradicted, corrected, with_doses
@@ -34,7 +34,8 @@ class KnowledgeProbe(Design):
     """items: whose prior is to be known and contradicted; half as many again are asked for it. ceiling: invented ones.
 
     answerable, unanswerable: of the boundary, the latter of each kind. tiers: documents in a prompt, from easy to hard.
-    dated: the name of a set of dated facts under `data`. released: the month in which the target came out.
+    dated: the name of a set of dated facts under `data`, or `releases` for the software releases that come with whybox.
+    released: the month in which the target came out.
     """
 
     NAME: ClassVar[str] = "knowledge"
@@ -85,8 +86,8 @@ class KnowledgeProbe(Design):
 
     @property
     def sets(self) -> tuple[tuple[str, str], ...]:
-        """Dated facts stand in a set of their own."""
-        return () if self.dated is None else (("dated", self.dated),)
+        """Dated facts stand in a set of their own, unless they are those that are shipped."""
+        return () if self.dated in (None, RELEASES) else (("dated", str(self.dated)),)
 
     def plan(self, name: str, ground: Ground) -> Plan:
         """Closed questions, the ceiling, the boundary and dated facts; conflicts follow when priors are known."""
@@ -130,8 +131,14 @@ class KnowledgeProbe(Design):
             for item in self._boundary(ground):
                 yield item.variant, item, self.runs
         if "cut-off" in self.ask and self.dated is not None:
-            for arm, item in dated_arms(ground.data[self.dated], self.released, ground.seed, self.language):
+            for arm, item in dated_arms(self._facts(ground), self.released, ground.seed, self.language):
                 yield arm, item, self.runs
+
+    def _facts(self, ground: Ground) -> Sequence[Item]:
+        """A set of the user's own comes before the shipped one of the same name."""
+        if (own := ground.data.get(self.dated or "")) is not None:
+            return own
+        return [dated_item(fact, i, self.language) for i, fact in enumerate(releases(self.language))]
 
     def _boundary(self, ground: Ground) -> Iterator[Item]:
         """As many of every kind in every tier."""

@@ -22,6 +22,7 @@ from whybox.probes.design import (
     Seen2,
 )
 from whybox.probes.estimates import of_changes, of_effects, of_mean, of_rate, ranked, rate_part
+from whybox.probes.forks import first_divergent
 from whybox.probes.order_units import order_of, unit_of, variant_of
 from whybox.probes.table import Table
 from whybox.statistics.behaviour.order import most_distinct, pair_shares, place_counts, slope, tau_to_first
@@ -146,8 +147,23 @@ class _Variant:
         yield _slope(self._named("slope over order"), marks, self.orders)
         for name, place in (("gain where first", 0), ("gain where last", self.orders.shape[1] - 1)):
             yield of_effects(self._named(name), _gain(marks, self.right_places == place))
+        yield first_divergent(self._named("first divergent token"), self._pairs(), len(self.table.items))
         if self.is_choice:
             yield from self._choices()
+
+    def _pairs(self) -> Iterator[tuple[str, str]]:
+        """The texts of the first order, each with those of the others."""
+        first, *others = self.table.arms
+        for row in range(len(self.table.items)):
+            one = self._text(row, first)
+            for arm in others:
+                other = self._text(row, arm)
+                if one is not None and other is not None:
+                    yield one, other
+
+    def _text(self, row: int, arm: str) -> str | None:
+        outcome = self.table.outcomes.get((row, self.table.arms.index(arm), 0))
+        return outcome.text if isinstance(outcome, Reply) else None
 
     def _choices(self) -> Iterator[Estimate]:
         """What was taken, by content, place and label. A label that stays is a place, and is not told apart."""

@@ -6,22 +6,25 @@ this process or in another, waits for the first and reads what it found; no call
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal
 
 from whybox.errors import InfrastructureError, UsageError
 from whybox.items.case import Case
+from whybox.items.yaml_tree import parse_yaml
 from whybox.jobs.run import RunOptions, kept_document, prepare, run_suite
+from whybox.jobs.run_examined import once
 from whybox.library.folders import own_answers
 from whybox.model import Model, open_model
 from whybox.pytest_plugin.settings import Settings
-from whybox.report.document import GateRow, ProbeRow, RunDocument
+from whybox.report.document import GateRow, Lang, ProbeRow, RunDocument
 from whybox.report.numbers import exact
 from whybox.report.run_lines import estimate_of, why
-from whybox.suite.behaviour import TargetText
+from whybox.report.run_words import say
+from whybox.suite.behaviour import Behaviour, TargetText
 from whybox.suite.database import only_writer
 from whybox.suite.whole import Choice, Prepared
 from whybox.targets.naming import target_of
@@ -29,6 +32,9 @@ from whybox.targets.target import Failure, Request, Sampling, Target, chat
 from whybox.targets.until_done import until_closed
 
 SUITE, CASES, OUT, HELD = "whybox.yaml", "cases.jsonl", "run", "experiment"
+FIELDS = "The fields of every probe are described in docs/run.md."
+EXAMINED = "examined.sqlite"
+"""What was found out of targets, for all experiments of a test run."""
 PATIENCE_S = 3600.0
 StateName = Literal["pass", "fail", "inconclusive", "error", "skipped"]
 
@@ -48,7 +54,15 @@ class Wish:
     limit: int | None = None
 
     def suite(self, settings: Settings) -> str:
-        """The suite file, as JSON, which is YAML."""
+        """The suite file, as JSON, which is YAML. UsageError speaks of the assertion: nobody wrote that file."""
+        text = self._written(settings)
+        try:
+            Behaviour.of(replace(parse_yaml(text, ""), source=f"an assertion on {self.probe}", lines={}), text)
+        except UsageError as fault:
+            raise UsageError(fault.cause.replace(f"probes.{self.probe}.", ""), FIELDS) from fault
+        return text
+
+    def _written(self, settings: Settings) -> str:
         own = {} if self.prompt is None else {"data": "mine"}
         whole: dict[str, Any] = {
             "suite": f"pytest {self.probe}",
@@ -111,7 +125,8 @@ def experiment(wish: Wish, settings: Settings, folder: Path) -> Kept:
 def _run(wish: Wish, settings: Settings, home: Path) -> None:
     choice = Choice(limit=wish.limit, cache=own_answers() if settings.cache else None)
     options = RunOptions(choice, lang=settings.lang)
-    prepared = prepare(home / SUITE, options, lambda text: _opened(text, settings.seed))
+    know = partial(once, home.parent / EXAMINED)
+    prepared = prepare(home / SUITE, options, lambda text: _opened(text, settings.seed), know)
     _within_budget(prepared, settings.budget)
     run_suite(prepared, options, home / OUT)
 
@@ -138,8 +153,15 @@ def read(kept: Kept) -> Seen:
     document, rows = kept.document, kept.document.gates
     probe = _about(document.probes[0], rows)
     state = probe.verdict or "error"
-    title = f"{probe.probe} · {probe.target}: {estimate_of(probe, document.lang)}"
+    title = f"{probe.probe} · {probe.target}: {estimate_of(probe, document.lang)}{_missing(probe, document.lang)}"
     return Seen(state, title, _text(kept, probe, rows, title), _numbers(probe))
+
+
+def _missing(probe: ProbeRow, lang: Lang) -> str:
+    """What would settle an open question, in the one line that every summary shows."""
+    if probe.verdict != "inconclusive":
+        return ""
+    return f" · {probe.needs_n_reason if probe.needs_n is None else say('run.needs', lang, n=probe.needs_n)}"
 
 
 def _about(probe: ProbeRow, rows: Sequence[GateRow]) -> ProbeRow:

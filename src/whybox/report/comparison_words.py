@@ -21,7 +21,8 @@ COMPARISONS: dict[str, tuple[str, str]] = {
     "cmp.better": ("better", "更好"),
     "cmp.equal": ("same", "相同"),
     "cmp.open": ("not shown", "未显示"),
-    "cmp.differences": ("Differences by arm", "各臂的差异"),
+    "cmp.together": ("all arms, each item once", "全部臂，每个样本计一次"),
+    "cmp.differences": ("Differences by probe and by arm", "各探针与各臂的差异"),
     "cmp.note": (
         "Second minus first, right answers, items paired by the prompt that was sent.",
         "第二次减第一次的正确率，按发送的提示逐样本配对。",

@@ -34,6 +34,7 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     # reach and model
     "reach.answers": ("it answers ({seconds} s for the first call)", "有应答（首次请求用时 {seconds} 秒）"),
+    "reach.failed": ("cannot be told: the first call failed", "无法判断：首次请求失败"),
     "model.listed": ("the model is listed", "模型在列表中"),
     "model.unlisted": ("the model is not among the {names} that are listed", "模型不在所列的 {names} 个之中"),
     "model.no_list": ("no list of models", "没有模型列表"),
@@ -61,6 +62,8 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "logprobs.missing": ("no log-probabilities", "没有对数概率"),
     "logprobs.no_text": ("cannot be told: the answer is empty", "无法判断：回答为空"),
+    "logprobs.errors": ("cannot be told: the call failed", "无法判断：请求失败"),
+    "scores.errors": ("cannot be told: the call failed", "无法判断：请求失败"),
     "logprobs.refused": ("log-probabilities are refused", "拒绝提供对数概率"),
     "logprobs.constant": (
         "log-probabilities that are none: {tokens} tokens, all {value} nats",

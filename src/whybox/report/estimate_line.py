@@ -9,10 +9,15 @@ from whybox.report.words import say
 from whybox.statistics.intervals import Interval
 from whybox.statistics.unknown import Unknown
 
+ALPHA = 0.05
+
 
 @dataclass(frozen=True)
 class Shown:
-    """value, interval, floor, null_95: shares, shown as points. p, adjusted: None where there is no test."""
+    """value, interval, floor, null_95: shares, shown as points. p, adjusted: None where there is no test.
+
+    net: whether the floor is taken off the value already.
+    """
 
     name: str
     value: float | Unknown
@@ -24,6 +29,13 @@ class Shown:
     items: int
     calls: int
     errors: int
+    net: bool = False
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the test rejects where the interval holds 0: the two answer different questions."""
+        rejected = self.adjusted is not None and self.adjusted <= ALPHA
+        return rejected and self.interval is not None and self.interval[0] <= 0 <= self.interval[1]
 
 
 def line(shown: Shown, lang: Lang) -> str:
@@ -33,10 +45,12 @@ def line(shown: Shown, lang: Lang) -> str:
 
 def _clauses(shown: Shown, lang: Lang) -> Iterator[str]:
     yield _value(shown, lang)
-    yield _beside("floor", shown.floor, lang)
+    yield _beside("net_floor" if shown.net and not isinstance(shown.floor, Unknown) else "floor", shown.floor, lang)
     yield _beside("null", shown.null_95, lang)
     if shown.p is not None and shown.adjusted is not None:
         yield say("estimate.p", lang, p=p_text(shown.p), adjusted=p_text(shown.adjusted))
+    if shown.is_apart:
+        yield say("estimate.apart", lang)
     yield say("estimate.n", lang, items=shown.items, calls=shown.calls)
     yield say("estimate.error" if shown.errors == 1 else "estimate.errors", lang, n=shown.errors)
 

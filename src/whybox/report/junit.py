@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from whybox.report.document import GateRow, ProbeRow, RunDocument
 from whybox.report.numbers import exact
-from whybox.report.run_lines import estimate_of, mechanisms, why
+from whybox.report.run_lines import estimate_of, examined, mechanisms, why
 from whybox.report.visible import calm
 
 
@@ -70,6 +70,9 @@ def _properties(document: RunDocument, probe: ProbeRow) -> Iterator[tuple[str, s
     yield "seed", str(document.seed)
     yield "calls", str(probe.calls)
     yield "errors", str(probe.errors)
+    for target in document.targets:
+        if target.name == probe.target:
+            yield from ((f"doctor.{check.check}", examined(check, document.lang)) for check in target.checks)
     for item, said in mechanisms(probe, document.lang):
         yield f"why.{_text(item)}", said
     for row in probe.estimates:

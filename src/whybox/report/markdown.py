@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from whybox.report.document import RunDocument
-from whybox.report.run_lines import MARKS, estimate_of, mechanisms, why
+from whybox.report.run_lines import MARKS, estimate_of, faults, mechanisms, why
 from whybox.report.run_words import say
 from whybox.report.visible import one_line, shortened
 
@@ -24,6 +24,8 @@ def _lines(document: RunDocument) -> Iterator[str]:
     yield ""
     yield say("run.counts", lang, **document.calls.model_dump())
     yield ""
+    told = [f"- **{_text(name)}** {_text(said)}" for name, said in faults(document, lang)]
+    yield from [*told, ""] if told else []
     yield say("run.table", lang)
     yield "|---|---|---|---|"
     for probe in document.probes[:MOST_ROWS]:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 
-from whybox.report.document import GateRow, Lang, Mechanism, ProbeRow
+from whybox.report.doctor_words import say as doctor
+from whybox.report.document import DoctorCheck, GateRow, Lang, Mechanism, ProbeRow, RunDocument
 from whybox.report.estimate_line import Shown, line, p_text
 from whybox.report.numbers import interval, number
 from whybox.report.run_words import say
+from whybox.report.text_doctor import sentence
 from whybox.statistics.unknown import Unknown
 from whybox.verdict.experiment_words import named
 
@@ -42,8 +44,23 @@ def estimate_of(probe: ProbeRow, lang: Lang) -> str:
         row.n,
         round(probe.calls / row.n) if row.n else 0,
         probe.errors,
+        row.net,
     )
     return line(shown, lang)
+
+
+def faults(document: RunDocument, lang: Lang) -> Iterator[tuple[str, str]]:
+    """Each target with what was found before the first item that would spoil its numbers."""
+    for target in document.targets:
+        for check in target.checks:
+            if check.state == "fault":
+                yield target.name, examined(check, lang)
+
+
+def examined(check: DoctorCheck, lang: Lang) -> str:
+    """What a short examination found, and what the target said itself."""
+    quoted = f" ({doctor('quote', lang, quote=check.quote)})" if check.quote else ""
+    return f"{doctor(f'state.{check.state}', lang)}: {sentence(check, lang)}{quoted}"
 
 
 def mechanisms(probe: ProbeRow, lang: Lang) -> Iterator[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Two runs compared, on the terminal: the verdict, one line an arm, what else differs."""
+"""Two runs compared, on the terminal: the verdict, one line a probe and an arm, what else differs."""
 
 from rich.console import Console
 from rich.text import Text
@@ -15,6 +15,8 @@ def render_comparison(document: ComparisonDocument, console: Console, lang: Lang
     """In at most as many lines as there are arms and settings."""
     console.print(Text(f"{MARKS[document.shown]} {comparison_head(document, lang)}", style="bold"))
     console.print(Text(one_line(sides(document, lang)), style="dim"))
+    for probe in document.probes:
+        console.print(Text(f"  {MARKS[probe.shown]} {one_line(probe.probe)}  {difference(probe, lang)}", style="bold"))
     for row in document.rows:
         console.print(
             Text(f"  {MARKS[row.shown]} {one_line(row.probe)} · {one_line(row.arm)}  {difference(row, lang)}")

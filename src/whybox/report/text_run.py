@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.text import Text
 
 from whybox.report.document import Lang, RunDocument
-from whybox.report.run_lines import MARKS, estimate_of, mechanisms, why
+from whybox.report.run_lines import MARKS, estimate_of, faults, mechanisms, why
 from whybox.report.run_words import say
 from whybox.report.visible import one_line
 
@@ -15,6 +15,8 @@ def render_run(document: RunDocument, console: Console, lang: Lang) -> None:
     """The document in at most as many lines as it has probes and gates."""
     _print(console, f"{one_line(document.suite)}  ", document.verdict, lang)
     console.print(Text(say("run.counts", lang, **document.calls.model_dump())), style="dim")
+    for name, said in faults(document, lang):
+        console.print(Text(f"{one_line(name)}  {one_line(said)}"), style="bold yellow")
     for row in document.floor:
         values = {"n": row.calls, "hits": row.differing, "condition": row.condition, "target": one_line(row.target)}
         console.print(Text(say("run.floor", lang, **values)), style="dim")

@@ -18,6 +18,7 @@ from whybox.items.yaml_tree import Document, FieldPath, parse_yaml, read_text
 from whybox.probes import PROBES
 from whybox.probes.design import Design, Measure
 from whybox.statistics.gates import Demand, HarmAtMost, MeanAtMost, RateAtLeast, RateAtMost, SameWithin
+from whybox.suite.complaints import complaint
 
 NAME, VERSION = "whybox.behaviour", 1
 CASES = "run its cases as items of a suite of probes: data: {mine: {file: cases.yaml}}"
@@ -100,10 +101,11 @@ class FloorText(Strict):
 
 
 class RunText(Strict):
-    """How calls are made. looks: how often the gates may be read, written before the first run."""
+    """How calls are made. stop: texts that end an answer. looks: how often gates may be read, written beforehand."""
 
     temperature: Annotated[float, Field(ge=0)] = 0.0
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    stop: Annotated[list[Annotated[str, Field(min_length=1)]], Field(max_length=4)] = Field(default_factory=list)
     floor: FloorText = Field(default_factory=FloorText)
     cache: bool = True
     looks: Literal[1, 2] = 1
@@ -166,6 +168,12 @@ class Behaviour:
             document = parse_yaml(text, source)
         except CaseError as fault:
             raise UsageError(fault.cause, REMEDY) from fault
+        return cls.of(document, text)
+
+    @classmethod
+    def of(cls, document: Document, text: str) -> "Behaviour":
+        """A suite from the tree of its text. UsageError as `load`."""
+        source = document.source
         if not isinstance(document.tree, dict):
             raise UsageError(f"{source}: expected a mapping with suite, targets and probes, found no mapping", REMEDY)
         if "tests" in document.tree:
@@ -238,13 +246,8 @@ def _check_gate(document: Document, i: int, gate: GateText, probes: Mapping[str,
 def _complaint(document: Document, error: ValidationError, prefix: FieldPath) -> UsageError:
     """The first complaint of pydantic, with its line."""
     first = max(error.errors(include_url=False), key=lambda complaint: len(complaint["loc"]))
-    path = (*prefix, *first["loc"])
-    if first["type"] == "unknown_key":
-        return _located(document, (*path, first["ctx"]["key"]), f"expected {first['msg']}")
-    if first["type"] == "missing":
-        return _located(document, path, "expected this field, found none")
-    said = first["msg"].removeprefix("Value error, ")
-    return _located(document, path, f"expected {said[:1].lower()}{said[1:]}, found {first['input']!r:.80}")
+    key = (first["ctx"]["key"],) if first["type"] == "unknown_key" else ()
+    return _located(document, (*prefix, *first["loc"], *key), complaint(first))
 
 
 def _fault(document: Document, path: FieldPath, expected: str, found: str, hint: str) -> UsageError:

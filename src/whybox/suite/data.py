@@ -8,13 +8,11 @@ from typing import Any
 
 from whybox.errors import CaseError, UsageError
 from whybox.items.case import Case
-from whybox.items.generate import DatedFact, Item, Language, read_dated
-from whybox.items.generate.dated import COLUMNS
-from whybox.items.instance import CaseInstance, Message
-from whybox.items.scoring import text_scorer
+from whybox.items.generate import Item, Language, read_dated
+from whybox.items.generate.dated import COLUMNS, dated_item
+from whybox.items.instance import CaseInstance
 from whybox.items.slots import escape
 from whybox.items.yaml_tree import parse_yaml, read_text
-from whybox.text.prompt import Part
 
 FIXED = ("id", "question", "right", "wrong", "kind", "evidence", "system")
 FORMS = "a .yaml of cases, a .jsonl with a case a line, or a .csv"
@@ -28,7 +26,7 @@ def load_items(path: Path, language: Language) -> tuple[Item, ...]:
     text = read_text(path)
     if path.suffix.lower() == ".csv" and text.splitlines()[:1] == [",".join(COLUMNS)]:
         facts = read_dated(text.splitlines(), str(path))
-        items = [_dated(fact, i, language) for i, fact in enumerate(facts)]
+        items = [dated_item(fact, i, language) for i, fact in enumerate(facts)]
     else:
         items = [_item(instance, language) for case in _cases(path, text) for instance in case.instances()]
     if not items:
@@ -42,17 +40,6 @@ def load_items(path: Path, language: Language) -> tuple[Item, ...]:
 def _item(instance: CaseInstance, language: Language) -> Item:
     others = () if instance.wrong is None else (instance.wrong,)
     return Item(instance.id, "fact", language, instance, instance.scorer(), others=others)
-
-
-def _dated(fact: DatedFact, index: int, language: Language) -> Item:
-    """A dated fact as an item that asks it openly; variant: its month."""
-    name = f"dated-{index}"
-    asked = Message("user", (Part("question", fact.question),))
-    wrong = fact.wrong[0] if fact.wrong else None
-    case = CaseInstance(name, name, (), (asked,), (), "\n", fact.right, wrong, "text")
-    return Item(
-        name, "dated", language, case, text_scorer(fact.right, fact.wrong), others=fact.wrong, variant=fact.month
-    )
 
 
 def _cases(path: Path, text: str) -> Iterable[Case]:

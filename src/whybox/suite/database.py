@@ -8,6 +8,17 @@ from pathlib import Path
 from whybox.errors import StorageError, UsageError
 
 PATIENCE_S = 30.0
+ELSEWHERE = "name another place with -o"
+
+
+def made_folder(folder: Path) -> Path:
+    """The folder, made where it is not there. StorageError where it cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        said = (problem.strerror or str(problem)).lower()
+        raise StorageError(f"cannot make the folder {folder}: {said}", ELSEWHERE) from problem
+    return folder
 
 
 def opened(path: Path, version: int, tables: str) -> sqlite3.Connection:
@@ -27,7 +38,7 @@ def opened(path: Path, version: int, tables: str) -> sqlite3.Connection:
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {version}")
     except sqlite3.Error as problem:
-        raise StorageError(f"cannot keep results in {path}: {problem}", "name another place with -o") from problem
+        raise StorageError(f"cannot keep results in {path}: {problem}", ELSEWHERE) from problem
     if found not in (0, version):
         connection.close()
         raise StorageError(

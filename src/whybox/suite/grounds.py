@@ -36,7 +36,8 @@ def _repeated(design: Design, runs: int) -> Design:
 def grounds_of(suite: Behaviour, targets: Mapping[str, Target], folder: Path) -> dict[str, Ground]:
     """What plans are made on. folder: from which the paths of `data` are read."""
     data = {name: load_items(folder / each.file, each.language) for name, each in suite.file.data.items()}
-    sampling = Sampling(suite.file.run.temperature, suite.file.run.top_p)
+    run = suite.file.run
+    sampling = Sampling(run.temperature, run.top_p, stop=tuple(run.stop))
     return {
         name: Ground(
             name,

@@ -1,7 +1,7 @@
 """What a run would do, before it does it: calls, tokens, time, and the smallest effect that it would find."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from whybox.probes.design import AnyRequest, Call, Ground, Plan, missing
 from whybox.statistics.unknown import Unknown
@@ -9,6 +9,8 @@ from whybox.suite.behaviour import Behaviour
 from whybox.suite.floor import FLOOR, floor_calls
 from whybox.suite.judgement import Skipped, Where
 from whybox.targets.target import AnswerRequest, Chat, Request
+
+BYTES_A_TOKEN = 4
 
 
 @dataclass(frozen=True)
@@ -46,10 +48,24 @@ def plan(suite: Behaviour, grounds: Mapping[str, Ground]) -> Planned:
     for name, design in suite.probes.items():
         for target, ground in grounds.items():
             lacking = missing(design.NEEDS, ground.abilities)
-            probes[name, target] = design.plan(name, ground) if lacking is None else Skipped(lacking)
+            probes[name, target] = _whole(design.plan(name, ground), ground) if lacking is None else Skipped(lacking)
     size = suite.file.run.floor
     floors = {target: tuple(floor_calls(_calls_of(probes, target), size.items, size.times)) for target in grounds}
     return Planned(probes, floors)
+
+
+def longest(calls: Iterable[Call]) -> int:
+    """About how many tokens the longest prompt has, where nobody counts them: four bytes each."""
+    return max((len(text_of(call.request).encode("utf-8", "replace")) for call in calls), default=0) // BYTES_A_TOKEN
+
+
+def _whole(found: Plan, ground: Ground) -> Plan:
+    """The plan, unless its prompts would be cut: what comes of a lost end is no decay."""
+    tokens = longest(found.calls)
+    if ground.cut is None or tokens <= ground.cut:
+        return found
+    said = f"its longest prompt has about {tokens} tokens, and the target silently cuts them at about {ground.cut}"
+    return replace(found, calls=(), broken=said)
 
 
 def rows(planned: Planned, grounds: Mapping[str, Ground]) -> list[Row]:
@@ -61,6 +77,8 @@ def rows(planned: Planned, grounds: Mapping[str, Ground]) -> list[Row]:
 def _probe_row(probe: str, target: str, found: Plan | Skipped, grounds: Mapping[str, Ground]) -> Row:
     if isinstance(found, Skipped):
         return Row(probe, target, 0, 0, 0, 0, 0, Unknown("skipped"), found.reason)
+    if found.broken:
+        return Row(probe, target, 0, 0, 0, 0, 0, Unknown("not asked"), found.broken)
     return _row(probe, grounds[target], found.calls, found.finds)
 
 

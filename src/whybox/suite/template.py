@@ -1,14 +1,19 @@
 """The suites that `whybox init` writes: commented, and running at once."""
 
+import json
+import re
 from collections.abc import Iterator
 from typing import Literal
 
 from whybox.probes import PROBES
 
 Size = Literal["smoke", "full"]
+_PLAIN = re.compile(r"[\w./~-]+(?::[\w./:-]+)?")  # what YAML takes for the text that it is
 SMOKE = ("order", "edit", "evidence")
 SMOKE_ITEMS = 24
+SMOKE_TOKENS = 64  # of an answer that does not end with its line
 SMOKE_SIZES = {"edit": {"trajectories": 6}}
+FULL_SIZES = {"knowledge": {"dated": "releases"}}
 
 _HEAD = {
     "smoke": "A first look that runs at once. It has no gates on accuracy: a small model would fail them.",
@@ -35,28 +40,33 @@ probes:
 _RUN = """
 run:
   temperature: 0
+  {stop}
   floor: {{items: {items}, times: {times}}}   # the same request again and again, before the first probe
   looks: 1                # how often the gates may be read
 
 report:
   strict: false           # true: an inconclusive gate ends the run with 4
 """
+_STOP = {
+    "smoke": r'stop: ["\n"]            # an answer ends with its line: small models go on and on',
+    "full": r'# stop: ["\n"]          # an answer ends with its line; not for answers that may take several',
+}
 
 
 def suite_text(size: Size, model: str = "smollm2") -> str:
     """The file as text. smoke: a few small probes. full: every probe with the gates of its design."""
     named = [name for name in PROBES if size == "full" or name in SMOKE]
-    top = _TOP.format(head=_HEAD[size], size=size, model=model)
+    top = _TOP.format(head=_HEAD[size], size=size, model=model if _PLAIN.fullmatch(model) else json.dumps(model))
     floor = {"smoke": (4, 3), "full": (12, 5)}[size]
     parts = [top, *(_probe(name, size) for name in named), *_gates(named, size)]
-    return "".join(parts) + _RUN.format(items=floor[0], times=floor[1])
+    return "".join(parts) + _RUN.format(stop=_STOP[size], items=floor[0], times=floor[1])
 
 
 def _probe(name: str, size: Size) -> str:
     probe = PROBES[name]
     designed = {each: probe.model_fields[each].default for each in ("items", "runs")}
-    small = {"items": SMOKE_ITEMS, **SMOKE_SIZES.get(name, {})}
-    sizes = designed | small if size == "smoke" else designed
+    small: dict[str, int | str] = {"items": SMOKE_ITEMS, "max_tokens": SMOKE_TOKENS, **SMOKE_SIZES.get(name, {})}
+    sizes = designed | (small if size == "smoke" else FULL_SIZES.get(name, {}))
     return f"  {name}:  # {probe.ABOUT}\n" + "".join(f"    {each}: {count}\n" for each, count in sizes.items())
 
 

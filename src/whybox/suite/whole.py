@@ -6,10 +6,12 @@ from pathlib import Path
 
 from whybox.probes.design import Call, Cell, Finding, Ground, Plan, Record
 from whybox.probes.ways import variant_of
+from whybox.statistics.intervals import Rate
 from whybox.suite import floor, schedule
 from whybox.suite.behaviour import Behaviour
 from whybox.suite.cache import AnswerCache, Cache, NoCache
 from whybox.suite.database import only_writer
+from whybox.suite.examined import Examined
 from whybox.suite.executor import Executor, LocalExecutor
 from whybox.suite.floor import FLOOR, FloorFound
 from whybox.suite.judgement import NOT_ASKED, Judged, Skipped, Where, judge
@@ -61,12 +63,13 @@ class Found:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A suite with its targets and its plan: nothing has been asked yet."""
+    """A suite with its targets and its plan. examined: what was found out of each target before; no item was asked."""
 
     suite: Behaviour
     targets: Mapping[str, Target]
     grounds: Mapping[str, Ground]
     planned: Planned
+    examined: Mapping[str, Examined] = field(default_factory=dict)
 
 
 def run(prepared: Prepared, store_path: Path, choice: Choice = Choice(), tell: Tell = unseen) -> Found:
@@ -198,6 +201,8 @@ def _tally(records: Sequence[Record], scores: Sequence[ScoredCall]) -> Tally:
 def _finding(suite: Behaviour, where: Where, planned: Plan | Skipped, records: Sequence[Record]) -> Finding | Skipped:
     if isinstance(planned, Skipped):
         return planned
+    if planned.broken:
+        return Finding((), {}, Rate(0, 0), broken=planned.broken)
     if not records:
         return Skipped(NOT_ASKED)
     return suite.probes[where[0]].read(planned, records, suite.file.seed)

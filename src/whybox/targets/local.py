@@ -40,6 +40,7 @@ from whybox.text.tokenizer import Tokenizer
 
 Array = np.ndarray
 D = TypeVar("D")
+MOST_BYTES = 4  # of a character in UTF-8
 
 
 @dataclass(eq=False)
@@ -132,6 +133,8 @@ class LocalTarget:
             [decoding_of(request.sampling, request.repeat) for request in requests],
             self.model.tokenizer.stop_ids,
             [request.logprobs for request in requests],
+            [request.sampling.stop for request in requests],
+            self.model.tokenizer,
         )
         if self.model.cached:
             self.model.engine.write(drafts, hearing)
@@ -194,9 +197,14 @@ def _batches(requests: Iterable[D], size: int) -> Iterator[list[tuple[int, D]]]:
 
 @dataclass
 class Hearing(Writing):
-    """Chooses as `Writing` does, and keeps the log-probabilities [v] of every row from which somebody wants them."""
+    """Chooses as `Writing` does, and keeps the log-probabilities [v] of every row from which somebody wants them.
 
-    wanted: Sequence[int | None] = ()
+    ends: the texts that end each answer; it is not gone on with behind one.
+    """
+
+    wanted: Sequence[int | None]
+    ends: Sequence[tuple[str, ...]]
+    tokenizer: Tokenizer
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -205,7 +213,15 @@ class Hearing(Writing):
     def _next(self, index: int, logits: Array) -> int | None:
         if self.wanted[index] is not None:
             self.heard[index].append(log_softmax(logits))
-        return super()._next(index, logits)
+        chosen = super()._next(index, logits)
+        return None if self._has_ended(index) else chosen
+
+    def _has_ended(self, index: int) -> bool:
+        """Whether a stop text has just come: it begins at most as many tokens back as it has bytes."""
+        if not self.ends[index]:
+            return False
+        longest = max(len(stop.encode()) for stop in self.ends[index])
+        return cut_at(self.tokenizer.text(self.written[index][-longest - MOST_BYTES :]), self.ends[index])[1]
 
 
 def decoding_of(sampling: Sampling, repeat: int) -> Decoding:

@@ -4,6 +4,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from whybox.errors import UsageError
+from whybox.library import ALIASES, PREFIX, locate
 from whybox.model import Model
 from whybox.targets.bots.kinds import bot_from
 from whybox.targets.bots.process import BotTarget
@@ -20,17 +22,31 @@ def is_remote(name: str) -> bool:
     return name.startswith((OPENAI, BOT))
 
 
-def endpoint_of(name: str) -> Endpoint:
-    """The endpoint of `openai:NAME`: address and key from OPENAI_BASE_URL and OPENAI_API_KEY, certificates from
-    SSL_CERT_FILE.
+def endpoint_of(name: str, base_url: str | None = None) -> Endpoint:
+    """The endpoint of `openai:NAME`: address from `base_url`, else from OPENAI_BASE_URL, key from OPENAI_API_KEY,
+    certificates from SSL_CERT_FILE. UsageError without an address: prompts go nowhere that nobody named.
     """
     certificates = os.environ.get("SSL_CERT_FILE")
+    address = base_url or os.environ.get("OPENAI_BASE_URL")
+    if not address:
+        raise UsageError(
+            f"{name}: no address is given",
+            "set OPENAI_BASE_URL, for instance to http://127.0.0.1:8000/v1 or to https://api.openai.com/v1",
+        )
     return Endpoint(
         name.removeprefix(OPENAI),
-        os.environ.get("OPENAI_BASE_URL") or "https://api.openai.com/v1",
+        address,
         Key.from_environment(),
         ca_file=Path(certificates) if certificates else None,
     )
+
+
+def require_known(name: str) -> None:
+    """UsageError, ModelNotFound for a name under which nothing can be asked. Nothing is opened, obtained or called."""
+    if name.startswith(BOT):
+        bot_from(name.removeprefix(BOT))
+    elif not name.startswith(OPENAI) and name not in ALIASES and not name.startswith(PREFIX):
+        locate(name, download=False)
 
 
 def target_of(name: str, opened: Callable[[str], Model], seed: int = 0) -> Target:

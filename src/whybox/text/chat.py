@@ -27,6 +27,7 @@ from whybox.text.prompt import (
 from whybox.text.tokenizer import Tokenizer, whole_characters
 
 _ROLE = re.compile(r"[A-Za-z][\w-]*")
+NOT_TYPED = "not typed"
 _FEW_WORDS = 3  # from here on a run of template text is a sentence that nobody typed, below it is scaffold
 
 
@@ -225,12 +226,16 @@ def _stretches(
 
     A content that the template writes a second time is untrusted text of the template, its parts are where it is first.
     """
-    place, seen, number = 0, set[int](), 0
+    place, seen, number, own = 0, set[int](), 0, 0
     for content in [*contents, None]:
         end = len(plain) if content is None else content.start
         for stretch in _template_text(tokenizer, plain, place, end):
             number += 1
-            yield Stretch(f"{stretch.name} {number}", stretch.kind, stretch.role, stretch.start, stretch.end)
+            own += stretch.name == NOT_TYPED
+            name = f"{stretch.name} {number}"
+            if stretch.name == NOT_TYPED:
+                name = NOT_TYPED if own == 1 else f"{NOT_TYPED} {own}"
+            yield Stretch(name, stretch.kind, stretch.role, stretch.start, stretch.end)
         if content is None:
             return
         place = content.end
@@ -272,7 +277,7 @@ def _template_text(tokenizer: Tokenizer, plain: str, start: int, end: int) -> It
         stop = begin + len(plain[begin:last].rstrip())
         if place < begin:
             yield Stretch("template", SegmentKind.TEMPLATE, None, place, begin)
-        yield Stretch("not typed", SegmentKind.TEMPLATE, header[1], begin, stop)
+        yield Stretch(NOT_TYPED, SegmentKind.TEMPLATE, header[1], begin, stop)
         place = stop
     if place < end:
         yield Stretch("template", SegmentKind.TEMPLATE, None, place, end)

@@ -156,7 +156,7 @@ def segment_named(name: str, lang: Lang) -> str:
     """The name of a segment that nobody named: template, what it says by itself, what was written so far."""
     if lang == "en":
         return name
-    return _SEGMENTS.get(name) or re.sub(r"not typed (\d+)", r"非用户输入 \1", name)
+    return _SEGMENTS.get(name) or name.replace("not typed", "非用户输入")
 
 
 def named(what: str, lang: Lang) -> str:

@@ -1,5 +1,9 @@
 """Depth is measured in ids, in English and in Chinese (B46), and lengths are drawn, never padded."""
 
+import re
+from collections import Counter
+from datetime import date
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +13,7 @@ from whybox.errors import CaseError, PromptError
 from whybox.items.generate import (
     CHARACTERS_ONLY,
     LANGUAGES,
+    DatedFact,
     Encoded,
     Language,
     canary_pair,
@@ -20,9 +25,13 @@ from whybox.items.generate import (
     reference_set,
     sentences,
 )
+from whybox.items.generate.dated import checked_fact
 from whybox.items.generate.placement import occurs_once, realised_depth
+from whybox.items.generate.releases import releases
 from whybox.items.seeds import item_generator
+from whybox.statistics.behaviour.cutoff import CONTROLS, FACTS, FACTS_A_MONTH
 from whybox.text import chat
+from whybox.text.prompt import Part, from_parts
 
 from .toy_tokens import count_tokens, encode, strictly_rising
 
@@ -73,6 +82,37 @@ def test_depth_in_the_ids_of_a_real_model(depth: float) -> None:
     assert (placed.requested, placed.realised) == (depth, measured)
     assert abs(measured - depth) <= placed.tolerance < 0.1
     assert occurs_once(sent)
+
+
+@pytest.mark.model
+@pytest.mark.gemma
+@pytest.mark.parametrize("name", ["smollm2", "gemma3-270m"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_needle_stands_within_one_sentence_in_the_ids_of_real_models(name: str, language: Language) -> None:
+    """Counted by hand: ids from the needle to where it was asked for, beside those of the longest sentence."""
+    tokenizer = real(name).tokenizer
+
+    def encode_real(before: str, passage: str, after: str) -> Encoded:
+        texts = {"before": before, "passage": passage, "after": after}
+        named = [(part, text) for part, text in texts.items() if text]
+        if tokenizer.chat_template is None:
+            prompt = from_parts(tokenizer, [Part(*each) for each in named], join="")
+        else:
+            parts = [{"name": part, "text": text} for part, text in named]
+            prompt = chat.from_messages(tokenizer, [{"role": "user", "parts": parts}], join="")
+        return Encoded(prompt.ids, {s.name: (s.start, s.end) for s in prompt.segments if s.kind == "part"})
+
+    for depth in DEPTHS:
+        placed = place(NEEDLE[language], depth, 40, language, item_generator(2, "evidence", f"{depth}"), encode_real)
+        sent = encode_real(placed.before, placed.passage, placed.after)
+        start, end = sent.spans["passage"]
+        before, after = (b - a for a, b in (sent.spans.get(part, (0, 0)) for part in ("before", "after")))
+        pieces = sentences(placed.before) + sentences(placed.after)
+        longest = max(len(tokenizer.encode(piece)) for piece in pieces)
+        off = abs(before - depth * (before + after))
+        assert off <= longest, f"{off:.1f} ids from where it was asked for, a sentence has {longest} at most"
+        assert before + after + end - start <= len(sent.ids)
+        assert occurs_once(sent)
 
 
 def test_ids_that_disagree_with_the_text_are_refused() -> None:
@@ -184,3 +224,24 @@ def test_dated_facts_need_month_and_source() -> None:
             read_dated([HEADER, row], "d.csv")
     with pytest.raises(CaseError, match="expected the columns month"):
         read_dated(["a,b"], "d.csv")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_shipped_releases_have_a_public_source_each_and_are_enough(language: Language) -> None:
+    facts = releases(language)
+    months = Counter(fact.month for fact in facts)
+    assert len(facts) >= max(FACTS, CONTROLS)
+    assert min(months.values()) >= FACTS_A_MONTH
+    assert len({fact.question for fact in facts}) == len(facts)
+    for fact in facts:
+        address, read = fact.source.split(" ")
+        assert re.fullmatch(r"https://[a-z.]+/\S+/[0-9a-f]{40}/\S+", address), "an address that cannot change"
+        assert date.fromisoformat(read) > date(*map(int, fact.month.split("-")), 1)
+        assert fact.right not in fact.wrong
+        assert len(set(fact.wrong)) == 4
+    assert (facts[0].month, facts[0].right) == ("2018-08", "August 2018" if language == "en" else "2018年8月")
+
+
+def test_a_release_without_a_source_is_refused() -> None:
+    with pytest.raises(CaseError, match="public address"):
+        checked_fact(DatedFact("2020-01", "When?", "January", (), "somewhere"), "releases.tsv:2")

@@ -55,6 +55,18 @@ def test_honest_is_flat_and_too_few_items_are_undecided() -> None:
     assert found(laws.honest(generator(), 10, 0.8)).shape is Shape.UNDECIDED
 
 
+def test_no_shape_is_named_where_dealing_the_places_anew_gives_as_much() -> None:
+    """Four items of 24 are right at the first place alone, two at another: by its interval primacy, by Holm's p not."""
+    marks = np.zeros((24, 5, 1), int)
+    marks[:4, 0] = 1
+    marks[4:6, 2] = 1
+    result = found(marks)
+    assert result.lean.interval[1] < 0
+    assert isinstance(result.lean.null, Permuted)
+    assert 2 * result.lean.null.p > 0.05
+    assert result.shape is Shape.UNDECIDED
+
+
 def test_narrow_margins_from_690_items_on() -> None:
     assert found(laws.honest(generator(), 180, 0.8)).margin == 0.10
     assert found(laws.honest(generator(), 690, 0.8)).margin == 0.05

@@ -2,7 +2,7 @@
 
 from whybox.items.generate.canary import Canary, canary_pair
 from whybox.items.generate.common import CommonFact, common_facts
-from whybox.items.generate.dated import DatedFact, read_dated
+from whybox.items.generate.dated import DatedFact, dated_item, read_dated
 from whybox.items.generate.item import CountTokens, Fact, Item, ItemKind
 from whybox.items.generate.placement import (
     CHARACTERS_ONLY,
@@ -14,6 +14,7 @@ from whybox.items.generate.placement import (
     sentences,
 )
 from whybox.items.generate.reference import REFERENCE_NAME, reference_set
+from whybox.items.generate.releases import RELEASES, releases
 from whybox.items.generate.same_length import LENGTH_DIFFERS, Matched, draw_of_length
 from whybox.items.generate.suite import generate, two_document_items
 from whybox.items.generate.vocabulary import LANGUAGES, Language
@@ -23,6 +24,7 @@ __all__ = [
     "LANGUAGES",
     "LENGTH_DIFFERS",
     "REFERENCE_NAME",
+    "RELEASES",
     "Canary",
     "CommonFact",
     "CountTokens",
@@ -36,6 +38,7 @@ __all__ = [
     "Placement",
     "canary_pair",
     "common_facts",
+    "dated_item",
     "draw_of_length",
     "encode_characters",
     "generate",
@@ -43,6 +46,7 @@ __all__ = [
     "place_in_text",
     "read_dated",
     "reference_set",
+    "releases",
     "sentences",
     "two_document_items",
 ]

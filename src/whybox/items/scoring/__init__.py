@@ -1,6 +1,7 @@
 """Deterministic scorers: fold the text, find known candidates, drop denied ones, let what is asserted decide."""
 
 from whybox.items.scoring.choice import ChoiceScorer, choice_scorer
+from whybox.items.scoring.matches import Match, Overlap, Pattern, Schema, text_f1
 from whybox.items.scoring.rules import JsonWithKeys, NeverWrite, inflections, never_write
 from whybox.items.scoring.score import Outcome, Score, Scorer
 from whybox.items.scoring.scorers import (
@@ -26,8 +27,12 @@ __all__ = [
     "ChoiceScorer",
     "FalsePremiseScorer",
     "JsonWithKeys",
+    "Match",
     "NeverWrite",
     "Outcome",
+    "Overlap",
+    "Pattern",
+    "Schema",
     "Score",
     "Scorer",
     "Table",
@@ -42,6 +47,7 @@ __all__ = [
     "number_scorer",
     "symbol_scorer",
     "tables",
+    "text_f1",
     "text_scorer",
     "word_scorer",
     "yes_no_scorer",

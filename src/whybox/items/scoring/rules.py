@@ -63,7 +63,7 @@ class JsonWithKeys:
     def score(self, text: str | None, finish_reason: str | None = None) -> Score:
         if text is None:
             return NO_CONTENT
-        for start, end, flags in self._places(text):
+        for start, end, flags in object_places(text, self.strict):
             found = _json_object(text[start:end])
             if found is None:
                 continue
@@ -75,15 +75,16 @@ class JsonWithKeys:
             return Score("wrong", missing[0], span, flags) if missing else Score("right", None, span, flags)
         return Score("error", flags=("truncated",)) if finish_reason == "length" else _EMPTY
 
-    def _places(self, text: str) -> Iterator[tuple[int, int, tuple[Flag, ...]]]:
-        """Where an object may begin: in a fence, at the start, or (unless strict) at any brace."""
-        fence = _FENCE.search(text)
-        if fence is not None and (not self.strict or fence[0] == text.strip()):
-            yield _stripped_start(text, *fence.span("body")), fence.end("body"), ("fenced",)
-        yield _stripped_start(text, 0, len(text)), len(text), ()
-        if not self.strict:
-            for match, _ in zip(re.finditer(r"\{", text), range(_MOST_TRIES), strict=False):
-                yield match.start(), len(text), ()
+
+def object_places(text: str, strict: bool = False) -> Iterator[tuple[int, int, tuple[Flag, ...]]]:
+    """Where an object may begin: in a fence, at the start, or (unless strict) at any brace."""
+    fence = _FENCE.search(text)
+    if fence is not None and (not strict or fence[0] == text.strip()):
+        yield _stripped_start(text, *fence.span("body")), fence.end("body"), ("fenced",)
+    yield _stripped_start(text, 0, len(text)), len(text), ()
+    if not strict:
+        for match, _ in zip(re.finditer(r"\{", text), range(_MOST_TRIES), strict=False):
+            yield match.start(), len(text), ()
 
 
 def _stripped_start(text: str, start: int, end: int) -> int:

@@ -65,7 +65,7 @@ async def logprobs(examiner: Examiner) -> DoctorCheck:
     prompt = chat(_SENTENCE[examiner.language].format(topic=_TOPICS[examiner.language][0]))
     reply = await examiner.ask(Request(prompt, Sampling(max_tokens=WRITTEN), logprobs=5))
     if reply is None:
-        return check("logprobs", "no", "refused", quote=examiner.failures[-1].cause)
+        return _not_given("logprobs", "refused", examiner.failures[-1])
     if reply.tokens is None:
         return check("logprobs", "no", "missing", quote=reply.tokens_reason)
     numbers = [token.logprob for token in reply.tokens]
@@ -86,7 +86,7 @@ async def scores(examiner: Examiner) -> DoctorCheck:
     found = [await examiner.score(AnswerRequest(Raw(text), answer)) for answer in answers]
     for each in found:
         if isinstance(each, Failure):
-            return check("scores", "no", "missing", quote=each.cause)
+            return _not_given("scores", "missing", each)
     likely, absurd = (each.logprob for each in found if isinstance(each, AnswerScore))
     numbers = {"likely": likely, "absurd": absurd}
     if likely > 0 or absurd > 0:
@@ -94,6 +94,13 @@ async def scores(examiner: Examiner) -> DoctorCheck:
     if likely - absurd < 1.0:
         return check("scores", "fault", "alike", numbers)
     return check("scores", "yes", "apart", numbers)
+
+
+def _not_given(name: str, finding: str, failure: Failure) -> DoctorCheck:
+    """What is refused is not there; a call that failed by chance tells nothing."""
+    if failure.again:
+        return check(name, "unknown", "errors", quote=failure.cause)
+    return check(name, "no", finding, quote=failure.cause)
 
 
 def usage(replies: list[Reply]) -> DoctorCheck:

@@ -21,23 +21,35 @@ def checks(target: LocalTarget, seed: int) -> list[DoctorCheck]:
     """Finite values, repeats, batches, cache, the other engine; template, BOS and context as the file says them."""
     model = target.model
     prompt = _prompt(model, seed)
+    found, base = _repeated(model, prompt)
+    if base is not None:
+        found.append(check("batch", "note", "moved", {"moved": _batch_gap(model, prompt), "neighbours": NEIGHBOURS}))
+        found.append(check("cache", "note", "moved", {"moved": _cache_gap(model, prompt, base)}))
+        found += _other_engine(model, prompt, base)
+    return [*found, *_read(target)]
+
+
+def short_checks(target: LocalTarget, seed: int) -> list[DoctorCheck]:
+    """Finite values, a repeat, and what stands in the file: two runs in all."""
+    return [*_repeated(target.model, _prompt(target.model, seed))[0], *_read(target)]
+
+
+def _repeated(model: Model, prompt: Prompt) -> tuple[list[DoctorCheck], np.ndarray | None]:
+    """Whether all values are finite, and come again; the last row of logits, None where they are not."""
     try:
         base = model.run(prompt, tail=1).logits[-1]
     except NonFiniteError as error:
         where: dict[str, int | float | str] = {"site": error.site, "position": error.position}
         if error.layer is not None:
             where["layer"] = error.layer
-        return [check("finite", "fault", "first", where, error.before), *_read(target)]
+        return [check("finite", "fault", "first", where, error.before)], None
     found = [check("finite", "yes", "all", {"tokens": len(prompt.ids), "largest": float(np.abs(base).max())})]
     again = model.run(prompt, tail=1).logits[-1]
     same = bool(np.array_equal(base, again))
     found.append(
         check("repeat", "yes" if same else "no", "bit_equal" if same else "differs", {"moved": _gap(base, again)})
     )
-    found.append(check("batch", "note", "moved", {"moved": _batch_gap(model, prompt), "neighbours": NEIGHBOURS}))
-    found.append(check("cache", "note", "moved", {"moved": _cache_gap(model, prompt, base)}))
-    found += _other_engine(model, prompt, base)
-    return [*found, *_read(target)]
+    return found, base
 
 
 def _prompt(model: Model, seed: int) -> Prompt:

@@ -19,8 +19,11 @@ class SideInfo(Part):
 class DifferenceRow(Part):
     """Right answers in one arm, items paired by the prompt that was sent, first runs. difference: second − first.
 
-    worse, better: items right in the first run only, in the second only. lost: pairs with a call that failed.
-    p: exact McNemar. p_adjusted: Holm over all rows. p_same: that both lie within the margin, Holm as well.
+    arm: empty for all arms of a probe together, each item by its mean over them.
+    worse, better: items right in the first run only, in the second only; of all arms together, items with fewer and
+    with more right answers. lost: pairs with a call that failed; items without a whole pair.
+    p: exact McNemar; of all arms together a sign flip of the items. p_adjusted: Holm over the rows of probes and arms.
+    p_same: that both lie within the margin, Holm as well.
     """
 
     probe: str
@@ -66,7 +69,8 @@ class ChangedRow(Part):
 class ComparisonDocument(Document):
     """`whybox report RUN --compare EARLIER`. model, seed: of the second run. shown: of all rows.
 
-    margin: within which both count as the same; None where that was not asked.
+    margin: within which both count as the same; None where that was not asked. probes, rows: all arms of a probe
+    together, and each arm by itself.
     only_first, only_second: calls whose prompt the other run does not have.
     """
 
@@ -79,6 +83,7 @@ class ComparisonDocument(Document):
     matched: int
     only_first: int
     only_second: int
+    probes: tuple[DifferenceRow, ...] = ()
     rows: tuple[DifferenceRow, ...]
     settings: tuple[SettingRow, ...]
     changed: tuple[ChangedRow, ...]

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from whybox.report.document.base import Document, Interval, Lang, Part
-from whybox.report.document.doctor import TargetInfo
+from whybox.report.document.doctor import DoctorCheck, TargetInfo
 
 StateName = Literal["pass", "fail", "inconclusive", "error", "skipped"]
 
@@ -30,13 +30,15 @@ class AbilityRow(Part):
 
 
 class SuiteTarget(TargetInfo):
-    """A target with the name that it has in the suite. abilities: what it says it can do, each with why.
+    """A target with the name that it has in the suite. abilities: what it can do, each with why: as it was found before
+    the first item, else as it says.
 
-    observed: what it could do in the calls of this run.
+    checks: of that short examination; none where nobody was asked. observed: what it could do in the calls of this run.
     """
 
     name: str
     abilities: dict[str, str] = Field(default_factory=dict)
+    checks: tuple[DoctorCheck, ...] = ()
     observed: tuple[AbilityRow, ...] = ()
 
 
@@ -57,7 +59,10 @@ class AaRow(Part):
 
 
 class EstimateRow(Part):
-    """A statistic beside all that it must stand beside. estimate, interval, floor, null_95: in the unit."""
+    """A statistic beside all that it must stand beside. estimate, interval, floor, null_95: in the unit.
+
+    net: whether estimate, interval and null_95 have the floor taken off.
+    """
 
     statistic: str
     estimate: float | None
@@ -68,6 +73,7 @@ class EstimateRow(Part):
     n: int
     floor: float | None
     floor_reason: str | None = None
+    net: bool = False
     null_95: float | None
     null_95_reason: str | None = None
     p: float | None

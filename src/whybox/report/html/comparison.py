@@ -16,7 +16,8 @@ STATES = {"worse": "fail", "better": "pass", "same": "pass", "open": "inconclusi
 
 def comparison_page(document: ComparisonDocument, lang: Lang) -> str:
     """One self-contained HTML file, as every page here."""
-    rows = document.rows[:MOST_ROWS]
+    every = (*document.probes, *document.rows)
+    rows = every[:MOST_ROWS]
     scale = scale_over([bound for row in rows for bound in row.interval or ()], 2.0, 98.0)
 
     def whisker(index: int) -> Span | None:
@@ -44,6 +45,6 @@ def comparison_page(document: ComparisonDocument, lang: Lang) -> str:
         settings=document.settings[:MOST_SETTINGS],
         changed=document.changed[:MOST_CHANGED],
         changed_more=max(0, len(document.changed) - MOST_CHANGED) + document.changed_more,
-        rows_more=len(document.rows) - len(rows),
+        rows_more=len(every) - len(rows),
         short=lambda text: shortened(text, MOST_TEXT),
     )

@@ -8,7 +8,7 @@ from whybox.report.html.page import Bundle, Table, page
 from whybox.report.html.run_data import packed_calls
 from whybox.report.html.run_figures import Forest, RateCurve, forest, rate_curve
 from whybox.report.numbers import exact, number
-from whybox.report.run_lines import MARKS, mechanism, why
+from whybox.report.run_lines import MARKS, examined, faults, mechanism, why
 from whybox.report.run_page_words import RUN_PAGE, SCRIPT_KEYS
 from whybox.report.visible import shortened
 from whybox.report.words import say
@@ -19,6 +19,7 @@ MOST_CURVE_NODES = 700
 CURVE_NODES = 34
 MOST_GRID, MOST_GRIDS = 8, 3
 MOST_DECIDING, MOST_TEXT = 4, 2_000
+MOST_FAULTS, MOST_CHECKS = 12, 16
 WORST = ("fail", "error", "inconclusive", "pass", "skipped")
 HEADS = {"fail": "gate", "error": "error", "inconclusive": "open", "skipped": "skipped"}
 
@@ -63,6 +64,9 @@ def run_page(document: RunDocument, calls: CallsPayload, lang: Lang) -> str:
         packed=packed,
         marks=MARKS,
         why=lambda gate: why(gate, lang),
+        examined=lambda check: examined(check, lang),
+        faults=list(faults(document, lang))[:MOST_FAULTS],
+        most_checks=MOST_CHECKS,
         mechanism=lambda found: mechanism(found, lang),
         points=points,
         short=lambda text: shortened(text, MOST_TEXT),

@@ -16,6 +16,7 @@ from whybox.statistics.calls import LOST, Calls, complete, first, present, worst
 from whybox.statistics.effects import Effects, effect_interval
 from whybox.statistics.equivalence import p_mean_same, p_same
 from whybox.statistics.intervals import Interval, Rate
+from whybox.statistics.multiplicity import holm
 from whybox.statistics.paired import Pairs, paired_difference
 from whybox.statistics.permutation import RESAMPLES, Permuted, contrast, within_items
 from whybox.statistics.ratios import Ratio, ratio
@@ -88,13 +89,20 @@ def weights_of(places: int) -> tuple[Float[np.ndarray, "place"], Float[np.ndarra
 def classified(ends: Contrast, lean: Contrast, margin: float) -> Shape:
     """`flat` where both contrasts are shown to lie inside ±margin; else the one that is larger and not 0 decides.
 
-    Q decides where |Q| > |L|/2.
+    Q decides where |Q| > |L|/2. A shape has a name only where interval and test agree that it is not 0: with few items
+    that differ, an interval may leave 0 out although dealing the places anew often gives as much.
     """
     if max(_p_flat(ends.effects, margin), _p_flat(lean.effects, margin)) <= ALPHA:
         return Shape.FLAT
+    ends_p, lean_p = holm([_p_of(ends), _p_of(lean)])
     if abs(ends.value) > abs(lean.value) / 2:
-        return _side(ends.interval, Shape.U, Shape.INVERTED_U)
-    return _side(lean.interval, Shape.RECENCY, Shape.PRIMACY)
+        return _side(ends.interval, Shape.U, Shape.INVERTED_U) if ends_p <= ALPHA else Shape.UNDECIDED
+    return _side(lean.interval, Shape.RECENCY, Shape.PRIMACY) if lean_p <= ALPHA else Shape.UNDECIDED
+
+
+def _p_of(contrast: Contrast) -> float:
+    """Of the permutation within items; 1 where no item differed."""
+    return contrast.null.p if isinstance(contrast.null, Permuted) else 1.0
 
 
 def _p_flat(effects: Effects, margin: float) -> float:
