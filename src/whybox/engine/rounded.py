@@ -53,9 +53,26 @@ def held_as(spec: Spec, weights: Weights, precision: str) -> tuple[Spec, Weights
 
 
 def _held(role: str, array: Array, precision: str) -> Array:
+    match held_bits(role, array, precision):
+        case 8:
+            return eight_bits(_rows(role, array)).reshape(array.shape)
+        case 5:
+            return four_bits(_rows(role, array)).reshape(array.shape)
+        case _:
+            return np.asarray(rounded(array, SITES_IN[precision]))
+
+
+def held_bits(role: str, array: Array, precision: str) -> int:
+    """Bits of one number of a role as a precision holds it, scales of its group included: 5 for 4-bit codes."""
     own = role.rpartition(".")[2]
     if precision not in CODED or array.ndim < 2 or own in _TABLES or own.endswith("bias"):
-        return np.asarray(rounded(array, SITES_IN[precision]))
-    rows = array.reshape(len(array) if own == "out" else -1, array[0].size if own == "out" else array.shape[-1])
-    four = precision == "int4" and len(rows) % TILE == 0 and rows.shape[1] % GROUP == 0
-    return (four_bits(rows) if four else eight_bits(rows)).reshape(array.shape)
+        return {"fp64": 64, "fp32": 32}.get(SITES_IN[precision], 16)
+    rows = _rows(role, array)
+    four = precision == "int4" and own != "head" and len(rows) % TILE == 0 and rows.shape[1] % GROUP == 0
+    return 5 if four else 8
+
+
+def _rows(role: str, array: Array) -> Array:
+    """A role as the matrix [out in] that is multiplied by."""
+    own = role.rpartition(".")[2]
+    return array.reshape(len(array) if own == "out" else -1, array[0].size if own == "out" else array.shape[-1])
