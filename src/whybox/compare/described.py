@@ -46,7 +46,7 @@ SAMPLE = 1 << 16  # values of a tensor that are looked at for that
 
 @dataclass(frozen=True)
 class TensorGap:
-    """role; gap: ‖a − b‖ / ‖a‖; correlation of the values."""
+    """role; gap: ‖a − b‖ / ‖a‖, infinite for NaN and Inf; correlation of the values."""
 
     role: str
     gap: float
@@ -164,6 +164,8 @@ def _gap(role: str, a: Array, b: Array) -> TensorGap:
         return TensorGap(role, 0.0, 1.0)
     x, y = a.reshape(-1).astype(np.float64), b.reshape(-1).astype(np.float64)
     gap = float(np.linalg.norm(x - y) / (np.linalg.norm(x) or 1.0))
+    if not np.isfinite(gap):
+        return TensorGap(role, np.inf, 0.0)
     x, y = x[:SAMPLE], y[:SAMPLE]
     if gap == 0 or x.std() == 0 or y.std() == 0:
         return TensorGap(role, gap, float(gap <= SLIGHT))

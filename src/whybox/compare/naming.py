@@ -17,6 +17,7 @@ from whybox.compare.observation import Observation, errors, in_order
 from whybox.compare.pieces import Described, Piece, alone, pieces
 from whybox.compare.suspects import Family, Suspect, catalogue, changes_something, felt_at
 from whybox.engine.trace import Key
+from whybox.errors import NonFiniteError
 from whybox.testing.faults import NO_FAULT, Fault, together
 
 MOST_ROUNDS = 6
@@ -155,8 +156,11 @@ class Walker:
     def cleared(self, piece: Piece, at: Parting, base: Fault, fault: Fault) -> tuple[float, float]:
         """(place of the first site beyond the floor, ∞ if none; the largest multiple of the floor where it parted)."""
         both = together((base, fault))
-        measured = errors(alone(piece, self.model, self.seen, both), self.seen, self.spec)
-        ratios = self.floor_of(piece, both).ratios(measured)
+        try:
+            measured = errors(alone(piece, self.model, self.seen, both), self.seen, self.spec)
+            ratios = self.floor_of(piece, both).ratios(measured)
+        except NonFiniteError:  # a fault that ends in no number gives no numbers of theirs
+            return -1.0, np.inf
         worst = {key: float(np.nanmax(rows)) for key, rows in ratios.items()}
         beyond = [self.place[key] for key, ratio in worst.items() if not ratio <= 1]
         here = worst.get((at.site, at.layer))
@@ -178,7 +182,10 @@ class Walker:
 
         def error(log: float) -> float:
             both = together((base, family.make(float(np.exp(log)))))
-            rows = errors(alone(piece, self.model, self.seen, both), self.seen, self.spec).get(key)
+            try:
+                rows = errors(alone(piece, self.model, self.seen, both), self.seen, self.spec).get(key)
+            except NonFiniteError:
+                return np.inf
             return np.inf if rows is None else float(np.nanmean(rows))
 
         start = min(family.tried, key=lambda value: error(float(np.log(value))))

@@ -1,6 +1,8 @@
-"""The two sides of a comparison: a model run in some way, or what another program recorded.
+"""The two sides of a comparison: a model run in some way, what another program recorded, or an endpoint.
 
-A side is written NAME or NAME@way,way: `smollm2@bf16,sdpa`, `model.gguf@numpy`, `smollm2@int8,batch=4,cache`.
+A side is written NAME or NAME@way,way: `smollm2@bf16,sdpa`, `model.gguf@numpy`, `smollm2@int8,batch=4,cache`. An
+endpoint is `openai:NAME`, at OPENAI_BASE_URL or at an address of its own, with its precision where that is known:
+`openai:NAME@http://127.0.0.1:8000/v1@bf16`.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,12 +13,15 @@ import numpy as np
 
 from whybox.compare.observation import Observation, observation
 from whybox.compare.recorded import Recorded, read_recorded
+from whybox.compare.served import NOT_TOLD, Served
 from whybox.engine.choice import KERNELS, TORCH_PRECISIONS
 from whybox.engine.edit import row_axis, site_axes
 from whybox.engine.trace import Key, Trace
 from whybox.errors import UsageError
 from whybox.model import Model
 from whybox.sites import sites_of
+from whybox.targets.naming import OPENAI, endpoint_of, is_remote, target_of
+from whybox.targets.openai import OpenAITarget
 
 Array = np.ndarray
 OF_PLAIN_ATTENTION = ("scores", "pattern", "sink_mass")
@@ -57,7 +62,8 @@ class Live:
             yield trace
 
 
-Side = Live | Recorded
+Computed = Live | Recorded
+Side = Computed | Served
 
 
 @dataclass(frozen=True)
@@ -103,6 +109,8 @@ def _with(way: Way, word: str, text: str) -> Way:
 
 def side_of(text: str, opened: Callable[[str], Model], other: "Live | None" = None) -> Side:
     """A side from its name. `@way` alone is the other side's model, run that way. opened: a model by its name."""
+    if is_remote(text):
+        return served(text, opened)
     name, way = split(text)
     path = Path(name)
     if path.suffix in RECORDINGS and path.is_file():
@@ -112,6 +120,18 @@ def side_of(text: str, opened: Callable[[str], Model], other: "Live | None" = No
     base = other.model if not name and other is not None else opened(name)
     model = base.variant(way.precision, None, way.chunk, way.batch, way.kernel, way.engine)
     return Live(text if name else f"{other.name.partition('@')[0] if other else ''}{text}", model, way.stepped)
+
+
+def served(text: str, opened: Callable[[str], Model]) -> Served:
+    """An endpoint or a bot from its name; behind it @address and @precision. UsageError for an address that is none."""
+    name, precision = text, NOT_TOLD
+    front, at, last = text.rpartition("@")
+    if at and last in TORCH_PRECISIONS:
+        name, precision = front, last
+    front, at, last = name.rpartition("@")
+    if at and name.startswith(OPENAI) and last.startswith(("http://", "https://")):
+        return Served(text, OpenAITarget(replace(endpoint_of(front), base_url=last)), precision)
+    return Served(text, target_of(name, opened), precision)
 
 
 def _joined(traces: Sequence[Trace], rows: int) -> Observation:
