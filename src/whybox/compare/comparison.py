@@ -14,6 +14,7 @@ from whybox.compare.described import gaps, settings, tensors
 from whybox.compare.floor import allowed
 from whybox.compare.harm import Forced, Harm, forced, harm
 from whybox.compare.ladder import Rung, ladder, unlike
+from whybox.compare.layouts import layouts
 from whybox.compare.naming import Named, Parting, Tried, Walker, imposed
 from whybox.compare.observation import Observation, axes_of, errors
 from whybox.compare.overflow import Overflow, overflow
@@ -138,13 +139,14 @@ class _Study:
 
     def _described(self) -> tuple[Suspect, ...]:
         """What the two descriptions themselves say."""
+        misread = tuple(layouts(self.ours.model))
         if isinstance(self.theirs, Recorded):
-            return ()
+            return misread
         other = self.theirs.model
         found = settings(self.model[0], other.spec)
         same = self.ours.model.engine.origin.is_of(other.engine.origin)
         weights = () if same else tensors(gaps(self.model[1], other.weights), other.weights)
-        return (*found, *weights)
+        return (*found, *misread, *weights)
 
     def observed(self, texts: Sequence[Text]) -> Sequence[tuple[Text, Observation]]:
         if isinstance(self.theirs, Recorded):
@@ -161,13 +163,15 @@ class _Study:
     def look(self, text: Text, seen: Observation) -> None:
         """One text: whether, where and why the runs part on it, and what it does to the next token."""
         self.asked.told(text.name)
+        self.overflow = self.overflow or overflow(self.model, seen)
+        if not seen.sites:
+            return
         mine = self.ours.observe(text.ids, self.rows)
         found = errors(mine, seen, self.model[0])
         self.exact &= all(not np.nanmax(rows, initial=0.0) for rows in found.values())
         if mine.logits is not None and seen.logits is not None:
             self.forced.append(forced(mine.logits, seen.logits, len(text.ids)))
         self.last = seen
-        self.overflow = self.overflow or overflow(self.model, seen)
         if self.overflow is None:
             self._walk(text, seen)
         self.profiles.append(profile(found, self._limits(seen, found), self.model[0]))
@@ -254,8 +258,8 @@ class _Study:
         return harm(self.forced, max(self.moved, default=0.0), self._written(texts))
 
     def _written(self, texts: tuple[Text, ...]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Greedy ids of both sides behind every text; recordings write nothing."""
-        if isinstance(self.theirs, Recorded) or not self.asked.written:
+        """Greedy ids of both sides behind every text; recordings, and a side that breaks off, write nothing."""
+        if isinstance(self.theirs, Recorded) or not self.asked.written or self.overflow is not None:
             return []
         one, other = self.ours.model, self.theirs.model
         ids = [text.ids for text in texts if one.room(len(text.ids)) > 0]

@@ -15,7 +15,7 @@ from scipy.optimize import minimize_scalar
 from whybox.compare.floor import Floor, floor
 from whybox.compare.observation import Observation, errors, in_order
 from whybox.compare.pieces import Described, Piece, alone, pieces
-from whybox.compare.suspects import Family, Suspect, catalogue, changes_something, felt_at
+from whybox.compare.suspects import Family, Suspect, behind_cache, catalogue, changes_something, felt_at
 from whybox.engine.trace import Key
 from whybox.testing.faults import NO_FAULT, Fault, together
 
@@ -128,12 +128,14 @@ class Walker:
 
     def explain(self, piece: Piece, at: Parting, named: Sequence[Named]) -> Fault | None:
         """One fault, or else two at once, that bring the piece to the floor, or past the place where it parted."""
-        base = imposed(named)
-        single = [suspect.fault for suspect in felt_at(self.fixed, self.sites_at(piece, at))]
-        families = [family for family in self.families if set(family.felt) & set(self.sites_at(piece, at))]
+        base, sites = imposed(named), self.sites_at(piece, at)
+        single = [suspect.fault for suspect in felt_at(self.fixed, sites)]
+        cached = () if base.cached is not None else tuple(behind_cache(at.position))
+        families = [family for family in self.families if set(family.felt) & set(sites)]
         return (
             self.best(piece, at, base, single)
             or self.fitted(piece, at, base, families)
+            or self.best(piece, at, base, [suspect.fault for suspect in felt_at(cached, sites)])
             or self.best(piece, at, base, [together(pair) for pair in combinations(single, 2)])
             or next((found for each in single if (found := self.beside(piece, at, base, each, families))), None)
         )
