@@ -35,9 +35,13 @@ def run(chosen: Sequence[Row], known: dict[str, Judged]) -> None:
             traceback.print_exc()
             print(f"{number}/{len(chosen)} FAILED {row.key}", file=sys.stderr, flush=True)
             continue
-        known[row.key] = found
+        known |= store.read() | {row.key: found}
         store.write(known)
-        print(f"{number}/{len(chosen)} {found.state} {found.took_s:.1f} s  {row.key}: {_short(found)}", file=sys.stderr, flush=True)
+        print(
+            f"{number}/{len(chosen)} {found.state} {found.took_s:.1f} s  {row.key}: {_short(found)}",
+            file=sys.stderr,
+            flush=True,
+        )
 
 
 def _short(found: Judged) -> str:
@@ -52,7 +56,11 @@ def broken(found: Sequence[Judged]) -> Iterator[str]:
     yield from (f"wrong: {row.key}: {', '.join(row.said) or row.verdict}" for row in told if row.state == "wrong")
     if single and right < LEAST_RIGHT * len(single):
         yield f"{right} of {len(single)} single faults named, {LEAST_RIGHT:.0%} are due"
-    yield from (f"leaves the text unchanged, and was not named: {row.key}" for row in single if row.silent and row.state != "right")
+    yield from (
+        f"leaves the text unchanged, and was not named: {row.key}"
+        for row in single
+        if row.silent and row.state != "right"
+    )
 
 
 def main() -> None:
@@ -68,7 +76,11 @@ def main() -> None:
     store.write({row.key: row for row in found})
     if options.write:
         table.write(found)
-    print(json.dumps([asdict(row) for row in found], ensure_ascii=False) if options.json else "\n".join(table.summary(found)))
+    print(
+        json.dumps([asdict(row) for row in found], ensure_ascii=False)
+        if options.json
+        else "\n".join(table.summary(found))
+    )
     problems = list(broken(found))
     print("bounds: " + ("; ".join(problems) or "all hold"), file=sys.stderr)
     sys.exit(1 if problems else 0)

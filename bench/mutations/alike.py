@@ -10,7 +10,16 @@ from whybox.compare.comparison import Asked, Comparison, compare
 from whybox.compare.prompts import Text
 from whybox.compare.sides import Live, side_of
 
-TINY_WAYS = ("torch", "torch,tiled", "torch,sdpa", "torch,batch=4", "torch,chunk=7", "cache", "torch,bf16", "torch,int8")
+TINY_WAYS = (
+    "torch",
+    "torch,tiled",
+    "torch,sdpa",
+    "torch,batch=4",
+    "torch,chunk=7",
+    "cache",
+    "torch,bf16",
+    "torch,int8",
+)
 WAYS = ("torch", "torch,tiled", "torch,sdpa", "cache", "torch,bf16", "torch,int8", "torch,int4")
 GEMMA_WAYS = ("torch", "torch,sdpa", "cache", "torch,bf16", "torch,int8")
 
@@ -32,4 +41,3 @@ def _compared(name: str, way: str) -> Comparison:
     theirs = side_of(f"@{way}", model_of, ours)
     family = name.partition("#")[0]
     return compare(ours, theirs, Asked((Text("ids", ids_of(family), None),), 4))
-

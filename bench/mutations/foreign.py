@@ -114,14 +114,11 @@ def _coarse_softmax(scores: Any, dim: int = -1, dtype: Any = None) -> Any:
     return torch.softmax(scores.to(torch.bfloat16), dim).float()
 
 
-def _unmasked_softmax(scores: Any, dim: int = -1, dtype: Any = None) -> Any:
+def _masked_late(module: Any, query: Any, key: Any, value: Any, mask: Any, scaling: float, **_: Any) -> tuple[Any, Any]:
     """Hidden keys are zeroed when the softmax is done: rows no longer sum to 1."""
-    seen = scores > -1e30
-    return torch.softmax(_open_scores(scores, seen), dim) * seen
-
-
-def _open_scores(scores: Any, seen: Any) -> Any:
-    return torch.where(seen, scores, scores - torch.finfo(scores.dtype).min)
+    key, value = (modeling_llama.repeat_kv(each, module.num_key_value_groups) for each in (key, value))
+    pattern = torch.softmax(query @ key.transpose(2, 3) * scaling, -1) * (mask == 0)
+    return (pattern @ value).transpose(1, 2).contiguous(), pattern
 
 
 def _llama(what: str, value: object) -> Callable[[], AbstractContextManager[object]]:
@@ -151,7 +148,7 @@ FAULTS: tuple[Foreign, ...] = (
     Foreign("llama", "rotate_half on neighbours", "rope-pairing", _TURN, around=_llama("apply_rotary_pos_emb", _neighbours)),
     Foreign("llama", "repeat_kv tiles", "kv-heads-tiled", _SCORE, around=_llama("repeat_kv", _tiled)),
     Foreign("llama", "softmax in bfloat16", "softmax-precision", _SCORE, around=_softmax(_coarse_softmax)),
-    Foreign("llama", "softmax, then the mask", "mask-after-softmax", _SCORE, around=_softmax(_unmasked_softmax)),
+    Foreign("llama", "softmax, then the mask", "mask-after-softmax", _SCORE, around=_llama("eager_attention_forward", _masked_late)),
     Foreign("llama", "position_ids + 1 behind the cache", "cache-position", _TURN, seen=CACHED),
     Foreign("llama", "the cache's last slot overwritten", "cache-slot", _TURN, seen=CACHED),
     Foreign("llama-scaled", "rope_type default", "rope-unscaled", _TURN, (("rope_parameters", PLAIN),)),
@@ -185,7 +182,9 @@ def rows() -> Iterator[Row]:
         silent = each.subject == "smollm2" and each.what in SILENT
         planted = Planted(each.what, (each.name,), each.why, by="transformers", silent=silent)
         yield Row(each.subject, "single", planted, each.seen, partial(_compared, each))
-    overflow = Planted("dtype float16", ("fp16-overflow",), "The stream behind layer 7 is beyond 65,504.", "transformers")
+    overflow = Planted(
+        "dtype float16", ("fp16-overflow",), "The stream behind layer 7 is beyond 65,504.", "transformers"
+    )
     yield Row("gemma3-270m", "single", overflow, "hidden states and logits", _gemma_in_fp16)
     for name in (*DRAWN, "smollm2"):
         planted = Planted("none: transformers", (), "The same weights in another program.", by="transformers")
@@ -208,7 +207,11 @@ def _made(planted: Foreign) -> Any:
     family = split(planted.subject)[0]
     sound = _smollm2() if family == "smollm2" else twin(planted.subject)
     settings = {key: _setting(family, value) for key, value in planted.settings}
-    config = type(sound.config)(**{**sound.config.to_dict(), **settings}) if family == "smollm2" else DRAWN[family].made(**settings)
+    config = (
+        type(sound.config)(**{**sound.config.to_dict(), **settings})
+        if family == "smollm2"
+        else DRAWN[family].made(**settings)
+    )
     model = built(config)
     model.load_state_dict(sound.state_dict())
     if planted.change is not None:
@@ -306,7 +309,11 @@ def _gemma() -> Any:
     model = model_of("gemma3-270m")
     spec, weights = model.spec, model.weights
     first = spec.layers[0].attention
-    bases = {a.window is None: a.rope.base for a in (layer.attention for layer in spec.layers) if isinstance(a.rope, PlainRope)}
+    bases = {
+        a.window is None: a.rope.base
+        for a in (layer.attention for layer in spec.layers)
+        if isinstance(a.rope, PlainRope)
+    }
     config = Gemma3TextConfig(
         vocab_size=spec.vocab,
         hidden_size=spec.width,

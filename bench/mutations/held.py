@@ -55,7 +55,7 @@ def _misread(name: str, layout: Layout, which: str) -> Fault:
 
 def corrupt_row(name: str, role: str, seen: str) -> Row:
     """From both files it is named; from a recording it is placed alone: whose weights are other, nobody can say."""
-    fault = faults.corrupt(role, slice(2, 4) if "value" in role else CORRUPT)
+    fault = faults.corrupt(role, slice(0, 1) if "value" in role else CORRUPT)
     planted = Planted(fault.what, (fault.name,), fault.why, by="file")
     return Row(name, "single", planted, seen, partial(_compared, name, lambda: fault, seen))
 

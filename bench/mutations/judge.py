@@ -103,7 +103,9 @@ def _the_same_model(row: Row, named: Sequence[Named]) -> bool:
     if row.fault is None or len(named) != 1:
         return False
     mine, theirs = row.fault, named[0].fault
-    return not mine.rewires and not theirs.rewires and not mine.cached and not theirs.cached and _same(row, mine, theirs)
+    return (
+        not mine.rewires and not theirs.rewires and not mine.cached and not theirs.cached and _same(row, mine, theirs)
+    )
 
 
 def _same(row: Row, one: Fault, other: Fault) -> bool:

@@ -124,9 +124,7 @@ def twin(name: str) -> Any:
 
 def built(config: Any) -> Any:
     """A model of transformers with its plain attention."""
-    return AutoModelForCausalLM.from_config(
-        config, attn_implementation="eager", experts_implementation="eager"
-    ).eval()
+    return AutoModelForCausalLM.from_config(config, attn_implementation="eager", experts_implementation="eager").eval()
 
 
 @cache

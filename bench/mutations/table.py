@@ -76,7 +76,11 @@ def _line(what: str, seen: str, state: str, rows: Sequence[Judged]) -> str:
     first = rows[0]
     marks = SOURCES[first.by] + ("★" if any(row.silent for row in rows) else "")
     models = ", ".join(dict.fromkeys(row.subject for row in rows))
-    return "| " + " | ".join(map(_cell, (f"{what} {marks}".strip(), models, seen, _reported(state, rows), _why(state, first)))) + " |"
+    return (
+        "| "
+        + " | ".join(map(_cell, (f"{what} {marks}".strip(), models, seen, _reported(state, rows), _why(state, first))))
+        + " |"
+    )
 
 
 def _reported(state: str, rows: Sequence[Judged]) -> str:

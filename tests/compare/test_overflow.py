@@ -26,9 +26,9 @@ def model() -> Model:
 
 @pytest.fixture(scope="module")
 def loud(model: Model) -> Model:
-    """What layer 1 writes is a million times as large."""
-    role = "layers.1.down"
-    arrays = with_arrays(model.weights, {role: model.weights[role] * np.float32(1e6)})
+    """What layer 1 writes is six hundred thousand times as large."""
+    role = "layers.1.out"
+    arrays = with_arrays(model.weights, {role: model.weights[role] * np.float32(6e5)})
     return replace(model, engine=ReferenceEngine(model.spec, arrays), weights=arrays)
 
 

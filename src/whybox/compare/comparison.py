@@ -26,6 +26,7 @@ from whybox.compare.sides import Live, Side
 from whybox.compare.suspects import Suspect
 from whybox.engine.rounded import SITES_IN, held_as
 from whybox.engine.trace import Key
+from whybox.parts.rounding import UNIT
 from whybox.sites import sites_of
 from whybox.testing.faults import NO_FAULT, Fault
 from whybox.weights import Streamed
@@ -212,6 +213,7 @@ class _Study:
         key: Key = ("logits", None)
         left = errors(coarse, seen, self.model[0])[key]
         limits = allowed(errors(exact, coarse, self.model[0])[key], sites)
+        limits = limits if fault.rounds is None else np.fmax(limits, UNIT[fault.rounds])
         worst = int(np.nanargmax(left / limits))
         return Undone(float(left[worst]), float(limits[worst]))
 

@@ -5,6 +5,7 @@ Texts of chat templates are told in the same way.
 
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import chain
 
 from whybox.errors import PromptError, UnsupportedError
 from whybox.text import chat
@@ -19,7 +20,7 @@ def ids_apart(mine: Sequence[int], theirs: Sequence[int], tokenizer: Tokenizer) 
     """Of one text: the name of what one side did to the other's ids, else the first id that differs."""
     pair = (list(mine), list(theirs))
     named = (what for more in (1, 0) for what in _more(pair[1 - more], pair[more], SIDES[more], tokenizer))
-    return next((*named, *_spelled(*pair, tokenizer), *_shifted(*pair)), "") or _first(*pair)
+    return next(chain(named, _spelled(*pair, tokenizer), _shifted(*pair)), _first(*pair))
 
 
 def _more(less: list[int], more: list[int], side: str, tokenizer: Tokenizer) -> Iterator[str]:
@@ -64,9 +65,7 @@ def _spelled(mine: list[int], theirs: list[int], tokenizer: Tokenizer) -> Iterat
         yield f"control tokens spelled as ordinary characters on the {side} side"
     elif one == other:
         at = _place(mine, theirs)
-        cuts = " and ".join(
-            "|".join(tokenizer.label(token) for token in ids[at : at + 3]) for ids in (mine, theirs)
-        )
+        cuts = " and ".join("|".join(tokenizer.label(token) for token in ids[at : at + 3]) for ids in (mine, theirs))
         yield f"the same text cut into other tokens, from token {at} on: {cuts}"
     else:
         yield from _rewritten(one.decode(errors="replace"), other.decode(errors="replace"))

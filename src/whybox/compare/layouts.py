@@ -21,11 +21,12 @@ def layouts(model: Model) -> Iterator[Suspect]:
     for layout in LAYOUTS:
         for kind in layout.types:
             roles = roles_of(model, kind)
-            groups = _by_kind(roles)
-            if roles:
-                yield _suspect(misread(file, layout, roles, f"all {kind} tensors"), roles)
-            for own, some in groups.items() if len(groups) > 1 else ():
-                yield _suspect(misread(file, layout, some, f"{own}, {kind}"), some)
+            inside = [role for role in roles if role.startswith("layers.")]
+            groups = {f"all {kind} tensors of layers": inside, f"all {kind} tensors": roles}
+            groups |= {f"{own}, {kind}": some for own, some in _by_kind(roles).items()}
+            for of, some in groups.items():
+                if some:
+                    yield _suspect(misread(file, layout, some, of), some)
 
 
 def roles_of(model: Model, which: str) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from whybox.compare.floor import Floor, floor
-from whybox.compare.observation import Observation, errors, in_order
+from whybox.compare.observation import Errors, Observation, errors, in_order
 from whybox.compare.pieces import Described, Piece, alone, pieces
 from whybox.compare.suspects import Family, Suspect, behind_cache, catalogue, changes_something, felt_at
 from whybox.engine.trace import Key
@@ -21,7 +21,10 @@ from whybox.testing.faults import NO_FAULT, Fault, together
 
 MOST_ROUNDS = 6
 STEPS, EXACT = 80, 1e-10  # of the logarithm: the error has a sharp end where it vanishes
-SPREAD = 4.0  # a fitted number is sought between a quarter and four times the best of those tried
+SPREAD = 8.0  # a fitted number is sought between the neighbours of the best of those tried, or so far beyond the last
+EXPLAINS = 3.0
+"""A fault takes away at least so much of the error where the runs part. Some, as rounding in places, raise the floor
+itself: under a floor that hides what there is to explain, nothing is explained."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +114,7 @@ class Walker:
     def parting(self, piece: Piece, named: Iterable[Named]) -> Parting | None:
         """The first place of a piece beyond its floor, with what was named imposed."""
         fault = imposed(named)
-        measured = errors(alone(piece, self.model, self.seen, fault), self.seen, self.spec)
-        limits = self.floor_of(piece, fault)
+        measured, limits = self.errors_with(piece, fault), self.floor_of(piece, fault)
         for key, ratios in sorted(limits.ratios(measured).items(), key=lambda item: self.place[item[0]]):
             beyond = np.flatnonzero(ratios > 1)
             if beyond.size:
@@ -147,24 +149,30 @@ class Walker:
 
     def best(self, piece: Piece, at: Parting, base: Fault, candidates: Sequence[Fault]) -> Fault | None:
         """The candidate that clears the whole piece, else the one that clears most of it behind the place."""
-        measured = [(self.cleared(piece, at, base, fault), fault) for fault in candidates]
+        before = self.errors_with(piece, base)
+        measured = [(self.cleared(piece, at, base, fault, before), fault) for fault in candidates]
         past = [(reach, left, fault) for (reach, left), fault in measured if reach > self.place[at.site, at.layer]]
         winner = max(past, key=lambda each: (each[0], -each[1]), default=None)
         for (_, left), fault in measured:
             self.tried.append(Tried(fault, str(piece), left, winner is not None and fault is winner[2]))
         return None if winner is None else winner[2]
 
-    def cleared(self, piece: Piece, at: Parting, base: Fault, fault: Fault) -> tuple[float, float]:
+    def cleared(self, piece: Piece, at: Parting, base: Fault, fault: Fault, before: Errors) -> tuple[float, float]:
         """(place of the first site beyond the floor, ∞ if none; the largest multiple of the floor where it parted)."""
-        both = together((base, fault))
-        measured = errors(alone(piece, self.model, self.seen, both), self.seen, self.spec)
-        ratios = self.floor_of(piece, both).ratios(measured)
-        worst = {key: float(np.nanmax(rows)) for key, rows in ratios.items()}
+        both, here = together((base, fault)), (at.site, at.layer)
+        measured, limits = self.errors_with(piece, both), self.floor_of(piece, both)
+        worst = limits.overall(measured)
         beyond = [self.place[key] for key, ratio in worst.items() if not ratio <= 1]
-        here = worst.get((at.site, at.layer))
-        if here is None:
+        if here not in worst:
             return -1.0, np.inf
-        return (float(min(beyond)) if beyond else np.inf), here
+        was = limits.overall({here: before[here]})[here]
+        if was <= max(1.0, EXPLAINS * worst[here]):
+            return -1.0, worst[here]
+        return (float(min(beyond)) if beyond else np.inf), worst[here]
+
+    def errors_with(self, piece: Piece, fault: Fault) -> Errors:
+        """What is left in a piece with a fault imposed."""
+        return errors(alone(piece, self.model, self.seen, fault), self.seen, self.spec)
 
     def fitted(self, piece: Piece, at: Parting, base: Fault, families: Sequence[Family]) -> Fault | None:
         """The best of the numbers that are tried, or a number near it."""
@@ -180,12 +188,13 @@ class Walker:
 
         def error(log: float) -> float:
             both = together((base, family.make(float(np.exp(log)))))
-            rows = errors(alone(piece, self.model, self.seen, both), self.seen, self.spec).get(key)
+            rows = self.errors_with(piece, both).get(key)
             return np.inf if rows is None else float(np.nanmean(rows))
 
-        start = min(family.tried, key=lambda value: error(float(np.log(value))))
-        middle, wide = float(np.log(start)), float(np.log(SPREAD))
-        bounds = (middle - wide, middle + wide)
+        tried = sorted(family.tried)
+        best = min(range(len(tried)), key=lambda at: error(float(np.log(tried[at]))))
+        around = (tried[0] / SPREAD, *tried, tried[-1] * SPREAD)[best : best + 3]
+        bounds = (float(np.log(around[0])), float(np.log(around[-1])))
         found = minimize_scalar(error, bounds=bounds, method="bounded", options={"maxiter": STEPS, "xatol": EXACT})
         return [family.make(float(np.exp(found.x)))]
 
@@ -205,7 +214,7 @@ class Walker:
 
     def limited(self, fault: Fault, parted: Collection[Piece], named: Sequence[Named]) -> Named:
         """Everywhere, unless that would break pieces that were at the floor: then where it was needed."""
-        quiet = [piece for piece in self.pieces if piece not in parted and piece.layers]
+        quiet = [piece for piece in self.pieces if piece not in parted]
         broken = any(self.parting(piece, [*named, Named(fault, None)]) is not None for piece in quiet)
         needed = tuple(layer for piece in parted for layer in piece.layers)
         return Named(fault, needed if broken else None)

@@ -39,6 +39,7 @@ TURNED = ("query_pos", "key_pos")
 PROJECTED = ("query", "key", "value")
 SOFTMAX = ("pattern", "sink_mass")
 NARROW = ("bf16", "fp16")
+NARROWEST = 4  # dimensions that RoPE turns: two alone have one angle, and no scaling by length
 
 
 def fixed(spec: Spec) -> Iterator[Suspect]:
@@ -81,7 +82,7 @@ def _windows(spec: Spec) -> Iterator[Fault]:
 def _scalings(spec: Spec) -> Iterator[Fault]:
     """The other kinds of scaling that the factor and context of this description allow."""
     for rope in dict.fromkeys(layer.attention.rope for layer in spec.layers):
-        if isinstance(rope, PlainRope):
+        if rope is not None:
             yield from (_llama3(factor, original) for factor, original in LLAMA3)
         if not isinstance(rope, NtkRope | Llama3Rope | YarnRope):
             continue
@@ -119,7 +120,7 @@ def families(spec: Spec) -> Iterator[Family]:
     yield Family(f.score_scale_times, ("scores",), (width**-0.5, width**0.5, 0.5, 2.0))
     yield Family(f.score_cap, ("scores",), (50.0, 30.0, 20.0))
     yield Family(f.logit_cap, ("logits",), (30.0, 50.0))
-    yield Family(f.logit_scale, ("logits",), (c**-0.5, c**0.5))
+    yield Family(f.logit_scale, ("logits",), (1.0, c**-0.5, c**0.5))
 
 
 def _turned(spec: Spec) -> Iterator[Family]:
@@ -148,7 +149,7 @@ def widths(spec: Spec) -> Iterator[Suspect]:
     right = {plain_of(a.rope).width for a in attentions if a.rope is not None}
     for head in known:
         for part in (head, head // 2, head // 4):
-            if part % 2 == 0 and part and part not in right:
+            if part % 2 == 0 and part >= NARROWEST and part not in right:
                 yield Suspect(faults.rope_width(part), TURNED)
 
 

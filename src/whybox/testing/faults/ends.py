@@ -45,7 +45,7 @@ def corrupt(role: str, rows: slice, seed: int = 0) -> Fault:
         array[rows] = noise.astype(array.dtype) * array[rows].std()
         return spec, with_arrays(weights, {role: array})
 
-    why = "Exact up to the product with that tensor, other from there on; with both files at hand the tensor itself is other."
+    why = "Exact up to the product with that tensor; with both files at hand the tensor itself is another."
     return Fault("corrupt-tensor", f"rows {rows.start}:{rows.stop} of {role} are noise", changed, why=why)
 
 

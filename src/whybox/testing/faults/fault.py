@@ -9,6 +9,7 @@ from whybox.engine.choice import NUMPY
 from whybox.engine.reference import ReferenceEngine
 from whybox.engine.rewired import Rewire, RewiredEngine, Taken
 from whybox.model import Model
+from whybox.parts.rounding import UNIT
 from whybox.spec import Attention, Layer, Mlp, Moe, Spec
 from whybox.weights import Origin, Weights
 
@@ -26,6 +27,8 @@ def nothing(spec: Spec, weights: Weights) -> Described:
 class Fault:
     """name; what goes wrong, in one line; how the description or the weights differ, and the arithmetic.
 
+    rounds: the format that it rounds some sites to.
+
     cached: what a cache is taken for by a pass behind it. behind: the tokens that are in the cache before the others
     follow one by one, where that is known. why: what the fault does to the numbers, so that one can judge its naming.
     """
@@ -34,6 +37,7 @@ class Fault:
     what: str
     changed: Changed = nothing
     rewires: tuple[Rewire, ...] = ()
+    rounds: str | None = None
     cached: Taken | None = None
     behind: int | None = None
     why: str = ""
@@ -86,7 +90,8 @@ def together(faults: Iterable[Fault]) -> Fault:
     name = " + ".join(fault.name for fault in chosen)
     what = ", ".join(fault.what for fault in chosen)
     first = next((fault for fault in chosen if fault.cached is not None), NO_FAULT)
-    return Fault(name, what, changed, rewires, first.cached, first.behind)
+    rounds = max((fault.rounds for fault in chosen if fault.rounds), key=UNIT.__getitem__, default=None)
+    return Fault(name, what, changed, rewires, rounds, first.cached, first.behind)
 
 
 def attention(change: Callable[[Attention], Attention]) -> Changed:

@@ -30,7 +30,7 @@ NIBBLES: Mapping[str, tuple[int, int, int]] = {
     "Q5_1": (8, 24, 16),
     "Q4_K": (16, 144, 32),
 }
-"""Where the bytes of nibbles begin and end in a block, and how many belong together: n bytes hold values i and i + n."""
+"""Where the bytes of nibbles begin and end in a block, and how many belong together: byte i of n holds i and i + n."""
 WITH_MINIMUM = ("Q4_1", "Q5_1", "Q4_K")
 """Types whose blocks begin with a scale and a minimum, f16 each."""
 

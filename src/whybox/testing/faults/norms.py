@@ -78,9 +78,8 @@ def norm_out_in(precision: str) -> Fault:
 
     sites = ("attn_in", "mlp_in", "final")
     why = f"What norms write are numbers of {precision}, and nothing else is: one rounding, behind the gain."
-    return Fault(
-        "norm-precision", f"norms in {precision}", rewires=tuple(Rewire(site, coarse) for site in sites), why=why
-    )
+    rewires = tuple(Rewire(site, coarse) for site in sites)
+    return Fault("norm-precision", f"norms in {precision}", rewires=rewires, rounds=precision, why=why)
 
 
 def norm_before_gain_in(precision: str) -> Fault:
@@ -90,7 +89,8 @@ def norm_before_gain_in(precision: str) -> Fault:
         return np.asarray(rounded(value, precision))
 
     why = f"Norms divided by their gain are numbers of {precision}: rounded before the gain, where others do it after."
-    return Fault("norm-order", f"norms rounded to {precision} before their gain", rewires=(Rewire(NORMED, coarse),), why=why)
+    what = f"norms rounded to {precision} before their gain"
+    return Fault("norm-order", what, rewires=(Rewire(NORMED, coarse),), rounds=precision, why=why)
 
 
 FINAL_GAIN_ONE = Fault(

@@ -26,7 +26,7 @@ from whybox.weights import Weights
 Array = np.ndarray
 
 
-_TURNED = "`query` and `key` are exact, and position 0, which nothing turns; angles part from position 1 on, more and more."
+_TURNED = "`query` and `key` are exact, and so is position 0; angles part from position 1 on, more and more."
 _STARTED = "`embed` is off by the difference of neighbouring rows of the table."
 _ROWS = "Exact without positions: the same numbers stand in another order within a head, so other pairs are turned."
 

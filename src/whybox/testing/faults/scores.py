@@ -83,7 +83,7 @@ def softmax_in(precision: str) -> Fault:
 
     rewire = Rewire("pattern", coarse, ("scores", VISIBLE))
     why = f"Scores are exact; weights are numbers of {precision}, made from scores of {precision}."
-    return Fault("softmax-precision", f"softmax in {precision}", rewires=(rewire,), why=why)
+    return Fault("softmax-precision", f"softmax in {precision}", rewires=(rewire,), rounds=precision, why=why)
 
 
 NO_SCORE_SCALE = Fault("no-score-scale", "scores without 1/√d", score_scale(1.0).changed, why=_SCALED)
