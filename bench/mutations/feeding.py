@@ -33,13 +33,17 @@ def _eos(model: Model) -> int:
     return model.tokenizer.eos
 
 
-def _spelled(model: Model, ids: tuple[int, ...]) -> tuple[int, ...]:
-    """Control tokens encoded as any other text."""
-    return tuple(model.tokenizer.encode(model.tokenizer.text(ids)))
+def _believed(model: Model, ids: tuple[int, ...]) -> tuple[int, ...]:
+    """A user's text that makes control tokens."""
+    return tuple(model.tokenizer.encode(model.tokenizer.text(ids), control=True))
 
 
 def _encoded(change: Callable[[str], str]) -> Refed:
     return lambda model, ids: tuple(model.prompt(change(model.tokenizer.text(ids))).ids)
+
+
+def _nfkc(text: str) -> str:
+    return unicodedata.normalize("NFKC", text)
 
 
 def _by_characters(model: Model, ids: tuple[int, ...]) -> tuple[int, ...]:
@@ -55,9 +59,9 @@ REFED: tuple[tuple[str, str, str, Refed, str], ...] = (
     ("smollm2", "end of text behind the prompt", PLAIN, lambda m, ids: (*ids, _eos(m)), "an end of text behind"),
     ("smollm2", "seven pads before the text", PLAIN, lambda m, ids: (_eos(m),) * 7 + ids, "7 × "),
     ("smollm2", "first tokens cut off", PLAIN, lambda model, ids: ids[2:], "the first 2 tokens are cut off"),
-    ("smollm2", "control tokens as characters", MARKED, _spelled, "control tokens spelled as ordinary characters"),
+    ("smollm2", "control tokens made of a user's text", MARKED, _believed, "control tokens spelled as ordinary characters"),
     ("smollm2", "a blank before the text", PLAIN, _encoded(lambda text: f" {text}"), "a blank before the text"),
-    ("smollm2", "text normalised", WIDE, _encoded(partial(unicodedata.normalize, "NFKC")), "the text normalised to NFKC"),
+    ("smollm2", "text normalised", WIDE, _encoded(_nfkc), "the text normalised to NFKC"),
     ("smollm2", "no merges", PLAIN, _by_characters, "the same text cut into other tokens"),
     ("smollm2", "rows of the vocabulary shifted", PLAIN, lambda m, ids: tuple(i + 1 for i in ids), "every id +1"),
 )  # fmt: skip
@@ -72,7 +76,7 @@ TEMPLATE: tuple[tuple[str, Callable[[str], str], str], ...] = (
         lambda text: text.replace("loop.first and messages[0]['role'] != 'system'", "false"),
         "a system message",
     ),
-    ("line break lost", lambda text: text.replace("<|im_end|>' + '\\n'", "<|im_end|>'"), "blanks differ"),
+    ("one line break more", lambda text: text.replace("'<|im_end|>' + ", "'<|im_end|>' + '\\n' + "), "blanks differ"),
 )
 
 
@@ -88,8 +92,7 @@ def rows() -> Iterator[Row]:
 
 def _refed(name: str, text: str, change: Refed) -> Comparison:
     model = model_of(name)
-    ids = tuple(model.tokenizer.encode(text, control=True)) if text == MARKED else tuple(model.prompt(text).ids)
-    shown = Live("theirs", model).observe(change(model, ids), ROWS)
+    shown = Live("theirs", model).observe(change(model, tuple(model.prompt(text).ids)), ROWS)
     return against(name, shown, text)
 
 

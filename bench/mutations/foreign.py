@@ -30,6 +30,7 @@ HIDDEN = "hidden states, patterns, logits"
 HOOKS = "hooks on its modules"
 CACHED = "hidden states and logits, the last 8 tokens behind its cache"
 STEPS = 8
+ROTATION, ATTENTION = "apply_rotary_pos_emb", "eager_attention_forward"
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def _neighbours(q: Any, k: Any, cos: Any, sin: Any, **_: Any) -> tuple[Any, Any]
     """Pairs (2i, 2i + 1) turned, where Llama turns (i, i + d/2)."""
     half = cos.shape[-1] // 2
     cos, sin = (angle[..., :half].repeat_interleave(2, -1)[:, None] for angle in (cos, sin))
-    return tuple(x * cos + _across(x) * sin for x in (q, k))  # type: ignore[return-value]
+    return tuple(x * cos + _across(x) * sin for x in (q, k))
 
 
 def _across(x: Any) -> Any:
@@ -145,10 +146,10 @@ FAULTS: tuple[Foreign, ...] = (
     Foreign("llama", "model.norm = Identity", "final-norm-missing", _HEAD, change=_no_final_norm),
     Foreign("llama", "post_attention_layernorm = Identity", "mlp-norm-missing", _MLP, change=_no_mlp_norm),
     Foreign("llama", "lm_head = embed_tokens", "head-tied", _HEAD, change=_tie),
-    Foreign("llama", "rotate_half on neighbours", "rope-pairing", _TURN, around=_llama("apply_rotary_pos_emb", _neighbours)),
+    Foreign("llama", "rotate_half on neighbours", "rope-pairing", _TURN, around=_llama(ROTATION, _neighbours)),
     Foreign("llama", "repeat_kv tiles", "kv-heads-tiled", _SCORE, around=_llama("repeat_kv", _tiled)),
     Foreign("llama", "softmax in bfloat16", "softmax-precision", _SCORE, around=_softmax(_coarse_softmax)),
-    Foreign("llama", "softmax, then the mask", "mask-after-softmax", _SCORE, around=_llama("eager_attention_forward", _masked_late)),
+    Foreign("llama", "softmax, then the mask", "mask-after-softmax", _SCORE, around=_llama(ATTENTION, _masked_late)),
     Foreign("llama", "position_ids + 1 behind the cache", "cache-position", _TURN, seen=CACHED),
     Foreign("llama", "the cache's last slot overwritten", "cache-slot", _TURN, seen=CACHED),
     Foreign("llama-scaled", "rope_type default", "rope-unscaled", _TURN, (("rope_parameters", PLAIN),)),
@@ -263,7 +264,7 @@ def _hooked(layer: Any, n: int, kept: dict[Key, Array]) -> list[Any]:
 
 
 def _behind_cache(model: Any, ids: tuple[int, ...], fault: str) -> Observation:
-    """The prompt at once, the rest token by token, each at a wrong position or behind a cache that lost its last slot."""
+    """The prompt at once, the rest token by token: each at a wrong place, or behind a cache without its last slot."""
     first = len(ids) - STEPS
     outs = [model(torch.tensor([list(ids[:first])]), output_hidden_states=True, use_cache=True)]
     for at in range(first, len(ids)):
@@ -326,7 +327,7 @@ def _gemma() -> Any:
         sliding_window=first.window,
         max_position_embeddings=spec.context,
         rms_norm_eps=spec.final_norm.eps,
-        layer_types=["full_attention" if l.attention.window is None else "sliding_attention" for l in spec.layers],
+        layer_types=[_kind(layer.attention.window) for layer in spec.layers],
         rope_parameters={
             "full_attention": {"rope_type": "default", "rope_theta": bases[True]},
             "sliding_attention": {"rope_type": "default", "rope_theta": bases[False]},
@@ -338,6 +339,10 @@ def _gemma() -> Any:
     made.load_state_dict(state, strict=False)
     made.tie_weights()
     return made
+
+
+def _kind(window: int | None) -> str:
+    return "full_attention" if window is None else "sliding_attention"
 
 
 _GEMMA_NORMS = {

@@ -150,9 +150,7 @@ def compared(name: str, fault: Fault, seen: str, length: int = 0) -> Comparison 
     rows = len(ids) if name in DRAWN else ROWS
     shown = side.observe(ids, rows)
     sound = Live("sound", faults.NO_FAULT.of(model), side.stepped).observe(ids, rows)
-    assert shown.logits is not None
-    assert sound.logits is not None
-    if np.array_equal(shown.logits, sound.logits):
+    if shown.logits is not None and sound.logits is not None and np.array_equal(shown.logits, sound.logits):
         return None
     return against(name, reduced(shown, seen))
 

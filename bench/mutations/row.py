@@ -48,7 +48,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Judged:
-    """What was said of a row. named: (name, what, layers). proved: imposed on the whole model, it gave the same logits."""
+    """What was said of a row. named: names; said: in words. proved: imposed on the whole, it gave the same logits."""
 
     key: str
     subject: str

@@ -211,6 +211,8 @@ class _Study:
         exact = whole(self.theirs_held, seen, fault, "fp64")
         coarse = whole(self.theirs_held, seen, fault, sites)
         key: Key = ("logits", None)
+        if exact.logits is None or coarse.logits is None:
+            return Undone(np.inf, 0.0)
         left = errors(coarse, seen, self.model[0])[key]
         limits = allowed(errors(exact, coarse, self.model[0])[key], sites)
         limits = limits if fault.rounds is None else np.fmax(limits, UNIT[fault.rounds])

@@ -6,13 +6,14 @@ Texts of chat templates are told in the same way.
 import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import chain
+from typing import Literal
 
 from whybox.errors import PromptError, UnsupportedError
 from whybox.text import chat
 from whybox.text.tokenizer import Tokenizer
 
 SIDES = ("first", "second")
-FORMS = ("NFC", "NFKC")
+FORMS: tuple[Literal["NFC", "NFKC"], ...] = ("NFC", "NFKC")
 SHOWN = 24  # characters of a difference
 
 

@@ -24,8 +24,8 @@ LEAST = 4.0
 class Floor:
     """limits: for each (site, layer) the error of every position [q] that rounding explains. precision: of the pair.
 
-    rounds: the format of a fault that is imposed and rounds some sites. Two programs that both have it may still round a
-    number near a tie to either side, now and then: a position is allowed one unit of that format.
+    rounds: the format of a fault that is imposed and rounds some sites. Two programs that both have it may still round
+    a number near a tie to either side, now and then: a position is allowed one unit of that format.
     """
 
     limits: Mapping[Key, Array]

@@ -12,11 +12,13 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from whybox.compare.floor import Floor, floor
+from whybox.compare.floor import LEAST, Floor, floor
 from whybox.compare.observation import Errors, Observation, errors, in_order
 from whybox.compare.pieces import Described, Piece, alone, pieces
 from whybox.compare.suspects import Family, Suspect, behind_cache, catalogue, changes_something, felt_at
 from whybox.engine.trace import Key
+from whybox.errors import NonFiniteError
+from whybox.parts.rounding import UNIT
 from whybox.testing.faults import NO_FAULT, Fault, together
 
 MOST_ROUNDS = 6
@@ -125,8 +127,14 @@ class Walker:
     def floor_of(self, piece: Piece, fault: Fault) -> Floor:
         key = (piece, fault.what)
         if key not in self.floors:
-            self.floors[key] = floor(piece, self.model, self.seen, fault, self.precision)
+            self.floors[key] = self._measured_floor(piece, fault)
         return self.floors[key]
+
+    def _measured_floor(self, piece: Piece, fault: Fault) -> Floor:
+        try:
+            return floor(piece, self.model, self.seen, fault, self.precision)
+        except NonFiniteError:
+            return Floor(self._everywhere(piece, LEAST * UNIT[self.precision]), self.precision)
 
     def explain(self, piece: Piece, at: Parting, named: Sequence[Named]) -> Fault | None:
         """One fault, or else two at once, that bring the piece to the floor, or past the place where it parted."""
@@ -171,8 +179,15 @@ class Walker:
         return (float(min(beyond)) if beyond else np.inf), worst[here]
 
     def errors_with(self, piece: Piece, fault: Fault) -> Errors:
-        """What is left in a piece with a fault imposed."""
-        return errors(alone(piece, self.model, self.seen, fault), self.seen, self.spec)
+        """What is left in a piece with a fault imposed; infinitely much where it drives our numbers out of range."""
+        try:
+            return errors(alone(piece, self.model, self.seen, fault), self.seen, self.spec)
+        except NonFiniteError:
+            return self._everywhere(piece, np.inf)
+
+    def _everywhere(self, piece: Piece, value: float) -> Errors:
+        seen = (key for key in self.seen.sites if key in self.place and self.in_piece(piece, key))
+        return {key: np.full(len(self.seen.ids), value) for key in seen}
 
     def fitted(self, piece: Piece, at: Parting, base: Fault, families: Sequence[Family]) -> Fault | None:
         """The best of the numbers that are tried, or a number near it."""

@@ -16,6 +16,7 @@ from whybox.engine.edit import set_to
 from whybox.engine.rewired import Rewire
 from whybox.engine.rounded import in_format
 from whybox.engine.trace import Key
+from whybox.errors import NonFiniteError
 from whybox.sites import sites_of
 from whybox.spec import Spec
 from whybox.testing.faults import NO_FAULT, Fault
@@ -156,17 +157,18 @@ def _renamed(piece: Piece, seen: Observation) -> Observation:
 def whole(model: Described, seen: Observation, fault: Fault = NO_FAULT, precision: str = "fp32") -> Observation:
     """The whole model on the other side's ids, layer by layer, so that one layer at a time is held in `precision`.
 
-    Of its sites only the residual stream behind each layer, `final` and `logits` are kept.
+    Of its sites only the residual stream behind each layer, `final` and `logits` are kept, up to the first NaN or Inf.
     """
     count = len(model[0].layers)
     fed = Observation(seen.ids, {key: value for key, value in seen.sites.items() if key == ("logits", None)})
     kept: dict[Key, Array] = {}
     for piece in (Piece(0, 0, True, False), *(Piece(at, at + 1, False, False) for at in range(count))):
-        found = alone(piece, model, fed, fault, precision).sites
         key: Key = ("embed", None) if piece.from_ids else ("resid_post", piece.start)
-        kept[key] = found[key]
-        if not np.isfinite(found[key]).all():
+        try:
+            found = alone(piece, model, fed, fault, precision).sites
+        except NonFiniteError:
             return Observation(seen.ids, kept, precision)
+        kept[key] = found[key]
         fed = Observation(seen.ids, {**fed.sites, key: found[key]})
     head = alone(Piece(count, count, False, True), model, fed, fault, precision)
     return Observation(seen.ids, {**kept, **head.sites}, precision)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from whybox.parts.rope import plain_of
-from whybox.spec import Activation, Attention, LinearRope, Llama3Rope, Moe, NtkRope, PlainRope, Spec, YarnRope
+from whybox.spec import Activation, Attention, LinearRope, Llama3Rope, Moe, NtkRope, Spec, YarnRope
 from whybox.testing import faults
 from whybox.testing.faults import Fault
 from whybox.weights import Weights

@@ -76,16 +76,16 @@ from whybox.testing.faults.scores import (
 )
 
 __all__ = [
-    "ATTENTION_NORM_MISSING", "CACHE_POSITION", "CACHE_SLOT", "EMBEDDING_UNSCALED", "ERF_GELU", "EXPERTS_NORMALISED",
-    "EXPERTS_NOT_NORMALISED", "FAULTS", "FINAL_GAIN_ONE", "FINAL_NORM_MISSING", "GAIN_NEVER", "GAIN_TWICE",
-    "GATE_UP_EXCHANGED", "HEAD_TIED", "KV_HEADS_TILED", "MASK_AFTER_SOFTMAX", "MASK_BY_INDEX", "MLP_NORM_MISSING",
-    "NORM_KIND", "NO_ALIBI", "NO_CAP", "NO_EMBED_NORM", "NO_FAULT", "NO_MASK", "NO_MLP_BIAS", "NO_OUT_BIAS",
-    "NO_QKV_BIAS", "NO_QK_NORM", "NO_ROPE", "NO_ROPE_SCALING", "NO_SCORE_SCALE", "NO_SINKS", "NO_WINDOW", "ROPE_PAIRING",
-    "ROPE_ROWS", "ROPE_ROWS_OF_KEYS", "ROPE_ROWS_OF_QUERIES", "WINDOW_OFF_BY_ONE", "Fault", "activation",
-    "active_experts", "all_positions_divided", "corrupt", "embed_scale", "eps", "global_theta", "local_theta",
-    "logit_cap", "logit_scale", "norm_before_gain_in", "norm_out_in", "positions_divided", "rope_scaled", "rope_width",
-    "score_cap", "score_scale", "score_scale_times", "softmax_in", "table_offset", "theta", "together", "window",
-    "window_everywhere", "yarn_magnitude",
+    "ATTENTION_NORM_MISSING", "CACHE_POSITION", "CACHE_SLOT", "EMBEDDING_UNSCALED", "ERF_GELU",
+    "EXPERTS_NORMALISED", "EXPERTS_NOT_NORMALISED", "FAULTS", "FINAL_GAIN_ONE", "FINAL_NORM_MISSING", "GAIN_NEVER",
+    "GAIN_TWICE", "GATE_UP_EXCHANGED", "HEAD_TIED", "KV_HEADS_TILED", "MASK_AFTER_SOFTMAX", "MASK_BY_INDEX",
+    "MLP_NORM_MISSING", "NORM_KIND", "NO_ALIBI", "NO_CAP", "NO_EMBED_NORM", "NO_FAULT", "NO_MASK", "NO_MLP_BIAS",
+    "NO_OUT_BIAS", "NO_QKV_BIAS", "NO_QK_NORM", "NO_ROPE", "NO_ROPE_SCALING", "NO_SCORE_SCALE", "NO_SINKS",
+    "NO_WINDOW", "ROPE_PAIRING", "ROPE_ROWS", "ROPE_ROWS_OF_KEYS", "ROPE_ROWS_OF_QUERIES", "WINDOW_OFF_BY_ONE",
+    "Fault", "activation", "active_experts", "all_positions_divided", "corrupt", "embed_scale", "eps",
+    "global_theta", "local_theta", "logit_cap", "logit_scale", "norm_before_gain_in", "norm_out_in",
+    "positions_divided", "rope_scaled", "rope_width", "score_cap", "score_scale", "score_scale_times", "softmax_in",
+    "table_offset", "theta", "together", "window", "window_everywhere", "yarn_magnitude",
 ]  # fmt: skip
 
 FAULTS = {

@@ -27,10 +27,9 @@ def nothing(spec: Spec, weights: Weights) -> Described:
 class Fault:
     """name; what goes wrong, in one line; how the description or the weights differ, and the arithmetic.
 
-    rounds: the format that it rounds some sites to.
-
-    cached: what a cache is taken for by a pass behind it. behind: the tokens that are in the cache before the others
-    follow one by one, where that is known. why: what the fault does to the numbers, so that one can judge its naming.
+    rounds: the format that it rounds some sites to. cached: what a cache is taken for by a pass behind it. behind: the
+    tokens in the cache before the others follow one by one, where that is known. why: what the fault does to the
+    numbers, so that one can judge its naming.
     """
 
     name: str
