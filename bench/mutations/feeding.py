@@ -59,7 +59,7 @@ REFED: tuple[tuple[str, str, str, Refed, str], ...] = (
     ("smollm2", "end of text behind the prompt", PLAIN, lambda m, ids: (*ids, _eos(m)), "an end of text behind"),
     ("smollm2", "seven pads before the text", PLAIN, lambda m, ids: (_eos(m),) * 7 + ids, "7 × "),
     ("smollm2", "first tokens cut off", PLAIN, lambda model, ids: ids[2:], "the first 2 tokens are cut off"),
-    ("smollm2", "control tokens made of a user's text", MARKED, _believed, "control tokens spelled as ordinary characters"),
+    ("smollm2", "control tokens made of a user's text", MARKED, _believed, "control tokens spelled as ordinary"),
     ("smollm2", "a blank before the text", PLAIN, _encoded(lambda text: f" {text}"), "a blank before the text"),
     ("smollm2", "text normalised", WIDE, _encoded(_nfkc), "the text normalised to NFKC"),
     ("smollm2", "no merges", PLAIN, _by_characters, "the same text cut into other tokens"),
