@@ -11,7 +11,7 @@ import json
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from bench.mutations import alike, feeding, foreign, held, ours, store, table
 from bench.mutations.judge import judged
@@ -72,7 +72,7 @@ def main() -> None:
         print("\n".join(row.key for row in chosen))
         return
     run([row for row in chosen if options.again or row.key not in known], known)
-    found = [known[row.key] for row in every if row.key in known]
+    found = [replace(known[row.key], why=row.planted.why) for row in every if row.key in known]
     store.write({row.key: row for row in found})
     if options.write:
         table.write(found)

@@ -132,6 +132,12 @@ def _softmax(value: object) -> Callable[[], AbstractContextManager[object]]:
 
 _TURN = "Position 0 is exact, and what stands before the rotation."
 _SCORE = "Query and key are exact; weights are those of scores with another factor."
+_HEADS = "Query, key and value are exact; heads that read another key/value head are not."
+_COARSE = "Scores are exact; weights are numbers of bfloat16."
+_MASK = "Scores are exact; rows sum to less than 1 wherever a later key exists."
+_WINDOW = "Exact up to the window's edge."
+_CAP = "Small scores are exact, large ones are not."
+_CACHE = "The prompt is exact; what follows it behind the cache is not."
 _HEAD = "The last residual stream is exact."
 _MLP = "The stream up to the MLP is exact, and what it reads."
 _NORM = "Each norm's output is off by what its own rows explain."
@@ -147,22 +153,22 @@ FAULTS: tuple[Foreign, ...] = (
     Foreign("llama", "post_attention_layernorm = Identity", "mlp-norm-missing", _MLP, change=_no_mlp_norm),
     Foreign("llama", "lm_head = embed_tokens", "head-tied", _HEAD, change=_tie),
     Foreign("llama", "rotate_half on neighbours", "rope-pairing", _TURN, around=_llama(ROTATION, _neighbours)),
-    Foreign("llama", "repeat_kv tiles", "kv-heads-tiled", _SCORE, around=_llama("repeat_kv", _tiled)),
-    Foreign("llama", "softmax in bfloat16", "softmax-precision", _SCORE, around=_softmax(_coarse_softmax)),
-    Foreign("llama", "softmax, then the mask", "mask-after-softmax", _SCORE, around=_llama(ATTENTION, _masked_late)),
-    Foreign("llama", "position_ids + 1 behind the cache", "cache-position", _TURN, seen=CACHED),
-    Foreign("llama", "the cache's last slot overwritten", "cache-slot", _TURN, seen=CACHED),
+    Foreign("llama", "repeat_kv tiles", "kv-heads-tiled", _HEADS, around=_llama("repeat_kv", _tiled)),
+    Foreign("llama", "softmax in bfloat16", "softmax-precision", _COARSE, around=_softmax(_coarse_softmax)),
+    Foreign("llama", "softmax, then the mask", "mask-after-softmax", _MASK, around=_llama(ATTENTION, _masked_late)),
+    Foreign("llama", "position_ids + 1 behind the cache", "cache-position", _CACHE, seen=CACHED),
+    Foreign("llama", "the cache's last slot overwritten", "cache-slot", _CACHE, seen=CACHED),
     Foreign("llama-scaled", "rope_type default", "rope-unscaled", _TURN, (("rope_parameters", PLAIN),)),
     Foreign("llama-yarn", "attention_factor 1", "rope-magnitude", _TURN, (("rope_parameters", "yarn-1"),)),
     Foreign("qwen2", "biases of q, k, v zero", "no-qkv-bias", "A constant vector at every position.", change=_unbias),
     Foreign("qwen3", "rope_theta 5e5", "rope-base", _TURN, (("rope_parameters", {**PLAIN, "rope_theta": 5e5}),)),
-    Foreign("gemma2", "sliding_window 6", "window", _SCORE, (("sliding_window", 6),)),
+    Foreign("gemma2", "sliding_window 6", "window", _WINDOW, (("sliding_window", 6),)),
     Foreign("gemma2", "query_pre_attn_scalar 10", "score-scale", _SCORE, (("query_pre_attn_scalar", 10),)),
-    Foreign("gemma2", "attn_logit_softcapping None", "score-cap", _SCORE, (("attn_logit_softcapping", None),)),
+    Foreign("gemma2", "attn_logit_softcapping None", "score-cap", _CAP, (("attn_logit_softcapping", None),)),
     Foreign("gemma2", "final_logit_softcapping None", "logit-cap", _HEAD, (("final_logit_softcapping", None),)),
     Foreign("gemma2", "hidden_activation gelu", "activation", _MLP, (("hidden_activation", "gelu"),)),
     Foreign("gemma2", "norms with w for 1 + w", "gain-plus-one-never", _NORM, change=_plain_gain),
-    Foreign("gemma3", "sliding_window 4", "window", _SCORE, (("sliding_window", 4),)),
+    Foreign("gemma3", "sliding_window 4", "window", _WINDOW, (("sliding_window", 4),)),
     Foreign("mixtral", "num_experts_per_tok 1", "experts-active", _MLP, (("num_experts_per_tok", 1),)),
     Foreign("gpt2", "activation_function relu", "activation", _MLP, (("activation_function", "relu"),)),
     Foreign("gpt2", "scale_attn_weights False", "no-score-scale", _SCORE, (("scale_attn_weights", False),)),
@@ -172,7 +178,7 @@ FAULTS: tuple[Foreign, ...] = (
     Foreign("smollm2", "rope_theta 1e4", "rope-base", _TURN, (("rope_parameters", PLAIN),)),
     Foreign("smollm2", "rms_norm_eps 1e-6", "norm-eps", _NORM, (("rms_norm_eps", 1e-6),)),
     Foreign("smollm2", "hidden_act gelu_pytorch_tanh", "activation", _MLP, (("hidden_act", "gelu_pytorch_tanh"),)),
-    Foreign("smollm2", "repeat_kv tiles", "kv-heads-tiled", _SCORE, around=_llama("repeat_kv", _tiled)),
+    Foreign("smollm2", "repeat_kv tiles", "kv-heads-tiled", _HEADS, around=_llama("repeat_kv", _tiled)),
 )  # fmt: skip
 SILENT = ("rope_theta 1e4", "rms_norm_eps 1e-6")
 

@@ -63,7 +63,8 @@ def _grouped(found: Sequence[Judged]) -> list[Group]:
     groups: dict[tuple[str, str, str, str], list[Judged]] = {}
     for row in found:
         groups.setdefault((row.what, row.seen, row.state, row.by), []).append(row)
-    return [(what, seen, state, rows) for (what, seen, state, _), rows in groups.items()]
+    ordered = sorted(groups.items(), key=lambda group: (list(SOURCES).index(group[0][3]), group[1][0].named, group[0]))
+    return [(what, seen, state, rows) for (what, seen, state, _), rows in ordered]
 
 
 def _table(groups: Iterable[Group]) -> str:

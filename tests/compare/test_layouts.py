@@ -51,8 +51,8 @@ def test_one_block_by_hand() -> None:
 def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
     folder: Path = tmp_path_factory.mktemp("llama")
     config = LlamaConfig(
-        vocab_size=64, hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=64, rms_norm_eps=1e-5,
+        vocab_size=32, hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=2,
+        num_key_value_heads=1, max_position_embeddings=64, rms_norm_eps=1e-5,
     )  # fmt: skip
     tiny(config).save_pretrained(folder)
     file = open_gguf(write_gguf(folder, folder / "q4_1.gguf", GGMLQuantizationType.Q4_1))

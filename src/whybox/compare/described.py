@@ -192,7 +192,7 @@ def tensors(found: list[TensorGap], other: Weights) -> Iterator[Suspect]:
     """The other side's tensors taken over: each that is another alone, all that are nearly the same together."""
     slight = [each.role for each in found if not each.other]
     for each in (gap for gap in found if gap.other):
-        where = "" if each.rows is None else f" in rows {each.rows[0]}–{each.rows[1]}"
+        where = "" if each.rows is None else f" in rows {each.rows[0]} to {each.rows[1]}"
         what = f"{each.role} is another tensor{where}: ‖difference‖ {each.gap:.3g} of its size"
         yield Suspect(_taken("corrupt-tensor", what, other, [each.role]), felt_by(each.role))
     if slight:
