@@ -36,7 +36,7 @@ def general(spec: Spec) -> Iterator[Fault]:
     yield from (f.softmax_in("bf16"), f.softmax_in("fp16"), f.norm_out_in("bf16"), f.norm_before_gain_in("bf16"))
     if first.rope is not None:
         yield from (f.theta(1e6), f.theta(2.7e4), f.all_positions_divided(4), f.all_positions_divided(3.1))
-        yield from (f.rope_width(first.head_width), f.rope_width(first.head_width // 2))
+        yield from (f.rope_width(first.head_width), f.rope_width(first.head_width // 4 * 2))
         yield f.rope_scaled("Llama 3.1", lambda plain: Llama3Rope(plain, 8.0, 1.0, 4.0, 8192))
     if isinstance(first.rope, YarnRope):
         yield f.yarn_magnitude(1.0)

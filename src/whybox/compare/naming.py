@@ -100,10 +100,11 @@ class Walker:
                 break
             piece, at = open_ones[0]
             fault = self.explain(piece, at, named)
-            if fault is None:
+            found = None if fault is None else self.limited(fault, parted, named)
+            if found is None:
                 stuck.add(at.site)
                 continue
-            named.append(self.limited(fault, parted, named))
+            named.append(found)
             parted = self.partings(named)
         left = tuple((str(piece), at) for piece, at in parted.items())
         return Walk(first, tuple(named[len(known) :]), tuple(self.tried), left)
@@ -144,7 +145,7 @@ class Walker:
         families = [family for family in self.families if set(family.felt) & set(sites)]
         return (
             self.best(piece, at, base, single)
-            or self.fitted(piece, at, base, families)
+            or self.fitted(piece, at, named, families)
             or self.best(piece, at, base, [suspect.fault for suspect in felt_at(cached, sites)])
             or self.best(piece, at, base, [together(pair) for pair in combinations(single, 2)])
             or next((found for each in single if (found := self.beside(piece, at, base, each, families))), None)
@@ -189,14 +190,22 @@ class Walker:
         seen = (key for key in self.seen.sites if key in self.place and self.in_piece(piece, key))
         return {key: np.full(len(self.seen.ids), value) for key in seen}
 
-    def fitted(self, piece: Piece, at: Parting, base: Fault, families: Sequence[Family]) -> Fault | None:
-        """The best of the numbers that are tried, or a number near it."""
-        for family in families:
-            grid = [family.make(value) for value in family.tried]
-            chosen = self.best(piece, at, base, grid) or self.best(piece, at, base, self._near(piece, at, base, family))
-            if chosen is not None:
-                return chosen
-        return None
+    def fitted(self, piece: Piece, at: Parting, named: Sequence[Named], families: Sequence[Family]) -> Fault | None:
+        """The best of the numbers that are tried, or else a number near it."""
+        base = imposed(named)
+        grids = [self.best(piece, at, base, [family.make(value) for value in family.tried]) for family in families]
+        if any(grids):
+            return self.broadest(grids, named)
+        return self.broadest(
+            [self.best(piece, at, base, self._near(piece, at, base, each)) for each in families], named
+        )
+
+    def broadest(self, found: Sequence[Fault | None], named: Sequence[Named]) -> Fault | None:
+        """Of several that explain one piece the one that leaves the fewest pieces of the model unexplained."""
+        chosen = [fault for fault in found if fault is not None]
+        if len(chosen) < 2:
+            return next(iter(chosen), None)
+        return min(chosen, key=lambda fault: len(self.partings([*named, Named(fault, None)])))
 
     def _near(self, piece: Piece, at: Parting, base: Fault, family: Family) -> list[Fault]:
         key = (at.site, at.layer)
@@ -227,11 +236,16 @@ class Walker:
             return layer in piece.layers
         return piece.from_ids if site == "embed" else piece.head
 
-    def limited(self, fault: Fault, parted: Collection[Piece], named: Sequence[Named]) -> Named:
-        """Everywhere, unless that would break pieces that were at the floor: then where it was needed."""
+    def limited(self, fault: Fault, parted: Collection[Piece], named: Sequence[Named]) -> Named | None:
+        """Everywhere, unless that would break pieces that were at the floor: then in the layers that need it.
+
+        None where it is contradicted and no layer needs it.
+        """
         quiet = [piece for piece in self.pieces if piece not in parted]
         broken = any(self.parting(piece, [*named, Named(fault, None)]) is not None for piece in quiet)
         needed = tuple(layer for piece in parted for layer in piece.layers)
+        if broken and not needed:
+            return None
         return Named(fault, needed if broken else None)
 
 
