@@ -23,6 +23,7 @@ from whybox.testing.faults import NO_FAULT, Fault, together
 
 MOST_ROUNDS = 6
 STEPS, EXACT = 80, 1e-10  # of the logarithm: the error has a sharp end where it vanishes
+SCANNED = 25  # places of a number that are looked at first: angles come round, and have valleys of their own
 SPREAD = 8.0  # a fitted number is sought between the neighbours of the best of those tried, or so far beyond the last
 EXPLAINS = 3.0
 """A fault takes away at least so much of the error where the runs part. Some, as rounding in places, raise the floor
@@ -218,7 +219,9 @@ class Walker:
         tried = sorted(family.tried)
         best = min(range(len(tried)), key=lambda at: error(float(np.log(tried[at]))))
         around = (tried[0] / SPREAD, *tried, tried[-1] * SPREAD)[best : best + 3]
-        bounds = (float(np.log(around[0])), float(np.log(around[-1])))
+        scanned = np.linspace(np.log(around[0]), np.log(around[-1]), SCANNED)
+        least = int(np.argmin([error(float(log)) for log in scanned]))
+        bounds = (scanned[max(least - 1, 0)], scanned[min(least + 1, SCANNED - 1)])
         found = minimize_scalar(error, bounds=bounds, method="bounded", options={"maxiter": STEPS, "xatol": EXACT})
         return [family.make(float(np.exp(found.x)))]
 
