@@ -78,7 +78,8 @@ def _said(found: Comparison) -> tuple[str, ...]:
     if over is not None:
         where = over.site if over.layer is None else f"{over.site} of layer {over.layer}"
         value = "" if over.value is None else f"; ours is {over.value:,.0f} there"
-        return (f"beyond float16 at {where}, token {over.position}{value}",)
+        kind = "beyond float16" if over.explained else "NaN or Inf first"
+        return (f"{kind} at {where}, token {over.position}{value}",)
     layers = [f"{each.fault.what}{_where(each)}" for each in found.named]
     templates = [rung.detail for rung in found.rungs if rung.check == "template" and rung.state == "different"]
     return (*layers, *templates)
