@@ -13,7 +13,7 @@ import numpy as np
 from bench.mutations.row import Judged, Row, State
 from bench.mutations.subjects import model_of
 from whybox.compare.comparison import Comparison
-from whybox.compare.naming import Named
+from whybox.compare.naming import Named, imposed
 from whybox.testing.faults import Fault
 
 ALIKE = ("identical", "rounding")
@@ -101,9 +101,9 @@ def _place(found: Comparison) -> str | None:
 
 def _the_same_model(row: Row, named: Sequence[Named]) -> bool:
     """Whether all that was named describes the model that was planted, number by number."""
-    if row.fault is None or len(named) != 1:
+    if row.fault is None:
         return False
-    mine, theirs = row.fault, named[0].fault
+    mine, theirs = row.fault, imposed(named)
     return (
         not mine.rewires and not theirs.rewires and not mine.cached and not theirs.cached and _same(row, mine, theirs)
     )

@@ -39,6 +39,7 @@ TURNED = ("query_pos", "key_pos")
 PROJECTED = ("query", "key", "value")
 SOFTMAX = ("pattern", "sink_mass")
 NARROW = ("bf16", "fp16")
+SHARES = (1.0, 0.75, 0.5, 0.4, 0.25)  # of a head that models turn
 NARROWEST = 4  # dimensions that RoPE turns: two alone have one angle, and no scaling by length
 
 
@@ -148,8 +149,8 @@ def widths(spec: Spec) -> Iterator[Suspect]:
     known = {a.head_width for a in attentions}
     right = {plain_of(a.rope).width for a in attentions if a.rope is not None}
     for head in known:
-        for part in (head, head // 2, head // 4):
-            if part % 2 == 0 and part >= NARROWEST and part not in right:
+        for part in dict.fromkeys(2 * round(head * share / 2) for share in SHARES):
+            if part >= NARROWEST and part not in right:
                 yield Suspect(faults.rope_width(part), TURNED)
 
 
