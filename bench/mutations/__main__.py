@@ -48,12 +48,17 @@ def _short(found: Judged) -> str:
     return "; ".join(found.said) or f"{found.verdict} {found.place or ''}"
 
 
+def told(found: Sequence[Judged]) -> list[Judged]:
+    """Without faults that change nothing in a model."""
+    return [row for row in found if row.state != "no effect"]
+
+
 def broken(found: Sequence[Judged]) -> Iterator[str]:
     """Bounds that do not hold."""
-    told = [row for row in found if row.state != "no effect"]
-    single = [row for row in told if row.kind == "single"]
+    shown = told(found)
+    single = [row for row in shown if row.kind == "single"]
     right = sum(row.state == "right" for row in single)
-    yield from (f"wrong: {row.key}: {', '.join(row.said) or row.verdict}" for row in told if row.state == "wrong")
+    yield from (f"wrong: {row.key}: {', '.join(row.said) or row.verdict}" for row in shown if row.state == "wrong")
     if single and right < LEAST_RIGHT * len(single):
         yield f"{right} of {len(single)} single faults named, {LEAST_RIGHT:.0%} are due"
     yield from (
@@ -79,7 +84,7 @@ def main() -> None:
     print(
         json.dumps([asdict(row) for row in found], ensure_ascii=False)
         if options.json
-        else "\n".join(table.summary(found))
+        else "\n".join(table.summary(told(found)))
     )
     problems = list(broken(found))
     print("bounds: " + ("; ".join(problems) or "all hold"), file=sys.stderr)
