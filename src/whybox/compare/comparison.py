@@ -14,6 +14,7 @@ from whybox.compare.described import gaps, settings, tensors
 from whybox.compare.floor import allowed
 from whybox.compare.harm import Forced, Harm, forced, harm
 from whybox.compare.ladder import Rung, ladder, mask, unlike
+from whybox.compare.layouts import layouts
 from whybox.compare.naming import Named, Parting, Tried, Walker, imposed
 from whybox.compare.observation import Observation, axes_of, errors
 from whybox.compare.overflow import Overflow, overflow
@@ -24,10 +25,10 @@ from whybox.compare.recorded import Recorded, fitting
 from whybox.compare.sides import Computed, Live
 from whybox.compare.suspects import Suspect
 from whybox.compare.unlike import as_far
-from whybox.engine.edit import row_axis
 from whybox.engine.rounded import SITES_IN, held_as
 from whybox.engine.trace import Key
 from whybox.errors import NonFiniteError
+from whybox.parts.rounding import UNIT
 from whybox.sites import sites_of
 from whybox.testing.faults import NO_FAULT, Fault
 from whybox.weights import Streamed
@@ -162,35 +163,22 @@ class _Study:
 
     def _described(self) -> tuple[Suspect, ...]:
         """What the two descriptions themselves say."""
+        misread = tuple(layouts(self.ours.model))
         if isinstance(self.theirs, Recorded):
-            return ()
+            return misread
         other = self.theirs.model
         found = settings(self.model[0], other.spec)
         same = self.ours.model.engine.origin.is_of(other.engine.origin)
         weights = () if same else tensors(gaps(self.model[1], other.weights), other.weights)
-        return (*found, *weights)
+        return (*found, *misread, *weights)
 
     def observed(self, texts: Sequence[Text]) -> Sequence[tuple[Text, Observation]]:
         if isinstance(self.theirs, Recorded):
             pairs = [fitting(each.seen, self.model[0]) for each in self.theirs.prompts]
             self.unfit = tuple(dict.fromkeys(name for _, others in pairs for name in others))
             return [(text, seen) for text, (seen, _) in zip(texts, pairs, strict=True)]
-        return [(text, self._seen(text)) for text in texts]
-
-    def _seen(self, text: Text) -> Observation:
-        """What the other side did; where it ends in NaN, ours with NaN in that place."""
-        assert isinstance(self.theirs, Live)
-        try:
-            return self.theirs.observe(text.ids, self.rows)
-        except NonFiniteError as error:
-            key: Key = (error.site, error.layer)
-            mine = self.ours.observe(text.ids, self.rows).sites.get(key)
-            if mine is None:
-                raise
-            broken = np.moveaxis(mine.copy(), row_axis(axes_of(key, self.model[0])), 0)
-            broken[error.position - len(text.ids)] = np.nan
-            back = np.moveaxis(broken, 0, row_axis(axes_of(key, self.model[0])))
-            return Observation(tuple(text.ids), {key: back})
+        rows = self.rows
+        return [(text, self.theirs.observe(text.ids, rows)) for text in texts]
 
     @property
     def rows(self) -> int:
@@ -200,13 +188,17 @@ class _Study:
         """One text: whether, where and why the runs part on it, and what it does to the next token."""
         self.asked.told(text.name)
         mine = self.ours.observe(text.ids, self.rows)
+        if mine.broken is not None:
+            raise NonFiniteError(*mine.broken, "not told", "check the file's digest")
+        self.overflow = self.overflow or overflow(self.model, seen)
+        if not seen.sites:
+            return
         found = errors(mine, seen, self.model[0])
         self.masks.append(mask(mine, seen))
         self.exact &= all(not np.nanmax(rows, initial=0.0) for rows in found.values())
         if mine.logits is not None and seen.logits is not None:
             self.forced.append(forced(mine.logits, seen.logits, len(text.ids)))
         self.last = seen
-        self.overflow = self.overflow or overflow(self.model, seen)
         if self.overflow is None:
             self._walk(text, seen)
         self.profiles.append(profile(found, self._limits(seen, found), self.model[0]))
@@ -245,8 +237,11 @@ class _Study:
         exact = whole(self.theirs_held, seen, fault, "fp64")
         coarse = whole(self.theirs_held, seen, fault, sites)
         key: Key = ("logits", None)
+        if exact.logits is None or coarse.logits is None:
+            return Undone(np.inf, 0.0)
         left = errors(coarse, seen, self.model[0])[key]
         limits = allowed(errors(exact, coarse, self.model[0])[key], sites)
+        limits = limits if fault.rounds is None else np.fmax(limits, UNIT[fault.rounds])
         worst = int(np.nanargmax(left / limits))
         return Undone(float(left[worst]), float(limits[worst]))
 
@@ -305,7 +300,7 @@ class _Study:
         return harm(self.forced, max(self.moved, default=0.0), self._written(texts))
 
     def _written(self, texts: tuple[Text, ...]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Greedy ids of both sides behind every text; recordings write nothing."""
+        """Greedy ids of both sides behind every text; recordings, and a side that breaks off, write nothing."""
         if isinstance(self.theirs, Recorded) or not self.asked.written or self.overflow is not None:
             return []
         one, other = self.ours.model, self.theirs.model

@@ -9,6 +9,8 @@ from typing import Literal
 import numpy as np
 
 from whybox.compare.described import gaps, same_shape, unrelated
+from whybox.compare.fed import ids_apart, templates_apart
+from whybox.compare.layouts import misread_tensor
 from whybox.compare.observation import Observation
 from whybox.compare.prompts import Text
 from whybox.compare.recorded import Recorded
@@ -61,6 +63,9 @@ def _weights(one: Model, other: Model) -> Rung:
         return Rung("weights", "same", f"digest {one.file.digest()[:12]}")
     found = gaps(one.weights, other.weights)
     if unrelated(found, len(one.weights)):
+        misread = misread_tensor(one, found[0].role, other.weights[found[0].role])
+        if misread is not None:
+            return Rung("weights", "different", misread.what)
         raise UsageError(
             f"{one.name} and {other.name} hold weights that have nothing to do with each other",
             "compare two runs of one model; for two models compare their answers: whybox run",
@@ -70,45 +75,19 @@ def _weights(one: Model, other: Model) -> Rung:
     return Rung("weights", "different" if found else "same", detail)
 
 
-MESSAGES = ({"role": "user", "content": "How long does a refund take?"},)
-
-
 def _template(one: Model, other: Model) -> Rung:
-    texts = [_rendered(model) for model in (one, other)]
-    if None in texts:
+    apart = templates_apart(one.tokenizer, other.tokenizer)
+    if apart is None:
         return Rung("template", "unknown", "no chat template")
-    return Rung("template", "same") if texts[0] == texts[1] else Rung("template", "different", _apart(*map(str, texts)))
-
-
-def _rendered(model: Model) -> str | None:
-    try:
-        return model.prompt(list(MESSAGES)).text
-    except UsageError:
-        return None
-
-
-def _apart(one: str, other: str) -> str:
-    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    return f"character {at}: {one[at : at + 24]!r}, {other[at : at + 24]!r}"
+    return Rung("template", "different" if apart else "same", apart)
 
 
 def _ids(one: Model, other: Model, texts: Sequence[Text]) -> Rung:
     for text in (text for text in texts if text.asked is not None):
         mine, theirs = text.ids, tuple(other.prompt(text.asked or "").ids)
         if mine != theirs:
-            return Rung("ids", "different", ids_apart(mine, theirs, one.tokenizer.bos or other.tokenizer.bos))
+            return Rung("ids", "different", ids_apart(mine, theirs, one.tokenizer))
     return Rung("ids", "same")
-
-
-def ids_apart(mine: Sequence[int], theirs: Sequence[int], bos: int | None) -> str:
-    """Of one text: BOS on one side, or the first id that differs."""
-    mine, theirs = list(mine), list(theirs)
-    if theirs == [bos, *mine]:
-        return "BOS twice on the second side" if mine[:1] == [bos] else "BOS on the second side alone"
-    if mine == [bos, *theirs]:
-        return "BOS twice on the first side" if theirs[:1] == [bos] else "BOS on the first side alone"
-    at = next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), min(len(mine), len(theirs)))
-    return f"token {at}: {mine[at : at + 1]} and {theirs[at : at + 1]}, {len(mine)} and {len(theirs)} tokens"
 
 
 def _recorded(ours: Live, theirs: Recorded) -> tuple[Rung, ...]:
@@ -118,7 +97,7 @@ def _recorded(ours: Live, theirs: Recorded) -> tuple[Rung, ...]:
         if prompt.text is not None:
             mine = tuple(model.prompt(prompt.text).ids)
             if mine != prompt.seen.ids:
-                rungs.append(Rung("ids", "different", ids_apart(mine, prompt.seen.ids, model.tokenizer.bos)))
+                rungs.append(Rung("ids", "different", ids_apart(mine, prompt.seen.ids, model.tokenizer)))
         if prompt.positions is not None and not np.array_equal(prompt.positions, np.arange(len(prompt.seen.ids))):
             rungs.append(Rung("positions", "different", f"{prompt.positions[:4].tolist()} … for 0, 1, 2, 3 …"))
     known = any(prompt.text is not None for prompt in theirs.prompts)

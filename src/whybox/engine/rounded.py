@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from whybox.engine.rewired import Rewire, RewiredEngine
+from whybox.engine.rewired import Rewire, RewiredEngine, Taken
 from whybox.parts.codes import GROUP, eight_bits, four_bits
 from whybox.parts.rounding import rounded
 from whybox.spec import Spec
@@ -25,20 +25,27 @@ _TABLES = ("embed", "positions", "sinks")
 class RoundedEngine(RewiredEngine):
     """Every site rounded to a format. Other arithmetic comes first, rounding after it."""
 
-    def __init__(self, spec: Spec, weights: Weights, sites: str, rewires: tuple[Rewire, ...] = ()) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        weights: Weights,
+        sites: str,
+        rewires: tuple[Rewire, ...] = (),
+        cached: Taken | None = None,
+    ) -> None:
         everywhere = Rewire(None, lambda value, _: rounded(value, sites))
-        super().__init__(spec, weights, (*rewires, everywhere))
+        super().__init__(spec, weights, (*rewires, everywhere), cached)
         self.precision = sites
         self.kernel = f"plain attention, emulated: every site rounded to {sites}, sums in float32"
 
 
-def in_format(spec: Spec, weights: Weights, sites: str, rewires: tuple[Rewire, ...] = ()) -> RewiredEngine:
+def in_format(
+    spec: Spec, weights: Weights, sites: str, rewires: tuple[Rewire, ...] = (), cached: Taken | None = None
+) -> RewiredEngine:
     """An engine with other arithmetic at some sites, which are rounded; fp32 and fp64 are what the weights are."""
-    return (
-        RoundedEngine(spec, weights, sites, rewires)
-        if sites in ("bf16", "fp16")
-        else RewiredEngine(spec, weights, rewires)
-    )
+    if sites in ("bf16", "fp16"):
+        return RoundedEngine(spec, weights, sites, rewires, cached)
+    return RewiredEngine(spec, weights, rewires, cached)
 
 
 def held_as(spec: Spec, weights: Weights, precision: str) -> tuple[Spec, Weights]:
