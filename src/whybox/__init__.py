@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from whybox.engine.trace import Change, Trace
     from whybox.items.case import Case
     from whybox.jobs.brought import attention
+    from whybox.jobs.diff_result import diff
     from whybox.model import Model
     from whybox.model import open_model as open
 
 __all__ = [
     "Case", "Change", "Decoding", "Model", "Trace",
-    "add", "attention", "boost", "cut", "open", "scale", "set_to", "zero",
+    "add", "attention", "boost", "cut", "diff", "open", "scale", "set_to", "zero",
 ]  # fmt: skip
 
 _HOME = {
@@ -32,6 +33,7 @@ _HOME = {
     "Model": "whybox.model",
     "Trace": "whybox.engine.trace",
     "attention": "whybox.jobs.brought",
+    "diff": "whybox.jobs.diff_result",
     "open": "whybox.model",
 } | dict.fromkeys(("add", "boost", "cut", "scale", "set_to", "zero"), "whybox.engine.edit")
 

@@ -87,6 +87,9 @@ def test_what_is_recorded_here_is_the_same_elsewhere(model: str, prompts: str, t
         ((), "expected one of: a second side, --self, --record FILE"),
         (("@bf17",), "'bf17' is no way to run a model"),
         (("@numpy", "-o", "x.docx"), "cannot write .docx"),
+        (("@numpy", "--sensitivity"), "is not quantised"),
+        (("--sensitivity", "--self"), "--sensitivity needs a quantised second side"),
+        (("@numpy", "--prompts", "nowhere"), "cannot read nowhere"),
     ],
 )
 def test_what_cannot_be_is_one_message(model: str, arguments: tuple[str, ...], message: str) -> None:
@@ -94,3 +97,18 @@ def test_what_cannot_be_is_one_message(model: str, arguments: tuple[str, ...], m
     assert ended.returncode == 2
     assert message in ended.stderr
     assert "Traceback" not in ended.stderr
+
+
+def test_a_dead_endpoint_is_one_message_and_three(model: str) -> None:
+    ended = run(f"{model}@numpy", "openai:m@http://127.0.0.1:9/v1")
+    assert ended.returncode == 3
+    assert "cannot be reached" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_two_bots_without_any_model(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    assert run("bot:honest", "bot:honest").returncode == 0
+    ended = run("bot:logit_noise(sigma=0)", "bot:logit_noise(sigma=1)", "-o", str(path))
+    assert ended.returncode == 1, ended.stderr
+    assert "not determined" in path.read_text("utf-8")

@@ -180,7 +180,7 @@ def test_two_faults_are_peeled_one_after_the_other(model: Described, pair: tuple
     assert set(found.split(" + ")) == {each.name for each in pair}
 
 
-SINGLE = [each for each in faults.FAULTS.values() if each.engine is None]
+SINGLE = [each for each in faults.FAULTS.values() if each.cached is None]
 
 
 @pytest.mark.parametrize("fault", SINGLE, ids=lambda fault: fault.name)

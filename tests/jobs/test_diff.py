@@ -1,21 +1,29 @@
 """`diff` on a small planted model: verdicts, the document, the page, the table of ways."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
+import whybox
+from tests.report import run_fixtures
 from whybox.compare.comparison import Asked
 from whybox.compare.observation import Observation
 from whybox.compare.prompts import Text
 from whybox.compare.recorded import Recorded, Recording
 from whybox.compare.sides import Live
-from whybox.errors import UsageError
+from whybox.errors import NonFiniteError, UsageError
 from whybox.jobs.diff import diff
+from whybox.jobs.diff_prompts import texts_of
 from whybox.jobs.diff_self import diff_self
 from whybox.model import Model
 from whybox.report.document import DiffDocument, to_json
+from whybox.report.draw import diff_picture, svg_text
 from whybox.report.html.diff import diff_page
+from whybox.suite.store import Store
 from whybox.testing import faults
 from whybox.testing.noise import noisy
 from whybox.weights import Weights
@@ -142,3 +150,125 @@ def test_without_torch_the_rest_is_said_to_be_not_run(model: Model) -> None:
     found = diff_self(model, ASKED)
     assert [row.way for row in found.rows] == ["cache"]
     assert any("torch" in line for line in found.not_run)
+
+
+def shortened(model: Model, layers: int) -> Model:
+    """The same model without its last layers."""
+    spec = replace(model.spec, layers=model.spec.layers[:layers])
+    return replace(model, engine=faults.NO_FAULT.engine_for(spec, model.weights))
+
+
+def test_another_number_of_layers_is_compared_as_far_as_it_goes(model: Model) -> None:
+    found = diff(Live("ours", model), Live("theirs", shortened(model, 3)), ASKED)
+    assert (found.verdict, found.same_experiment, found.named) == ("unlike", False, ())
+    assert found.reason == "shape: 5 layers and 3"
+    assert found.profile is not None
+    assert found.profile.by_layer[:3] == (0.0, 0.0, 0.0)
+    assert found.profile.by_layer[3:] == (None, None)
+    assert found.first is not None
+    assert found.first.site == "final"
+    assert found.harm is not None
+    assert found.harm.positions == len(IDS)
+    assert [each.what for each in found.unsaid if "layers" in each.what] == ["layers 3 … 4"]
+
+
+def test_another_tokenizer_is_compared_by_what_is_written(model: Model) -> None:
+    def widened(array: np.ndarray) -> np.ndarray:
+        return np.concatenate([array, np.zeros((1, array.shape[1]), array.dtype)])
+
+    spec = replace(model.spec, vocab=model.spec.vocab + 1)
+    arrays = {**model.weights, "embed": widened(model.weights["embed"]), "head": widened(model.weights["head"])}
+    engine = faults.NO_FAULT.engine_for(spec, Weights(arrays))
+    other = replace(model, engine=engine, tokenizer=model.tokenizer.covering(spec.vocab))
+    asked = Asked((Text("text", model.prompt(TEXT).ids, TEXT),), 4)
+    found = diff(Live("ours", model), Live("theirs", other), asked)
+    assert found.verdict == "unlike"
+    assert found.harm is not None
+    assert (found.harm.positions, found.harm.same_top, found.harm.kl_mean, found.harm.prompts) == (0, None, None, 1)
+    assert any("other token ids" in each.why for each in found.unsaid)
+
+
+TEXT = "The office answers within seven days ."
+
+
+def broken(model: Model, role: str, value: float) -> Model:
+    """The same model with one tensor that ends in no number."""
+    bad = model.weights[role].copy()
+    bad.reshape(-1)[0] = value
+    weights = Weights({**model.weights, role: bad})
+    return replace(model, engine=faults.NO_FAULT.engine_for(model.spec, weights))
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_nan_on_either_side_is_placed_and_the_rest_compared(model: Model, first: bool) -> None:
+    sick = Live("sick", broken(model, "layers.2.value", np.nan))
+    sides = (sick, Live("sound", model)) if first else (Live("sound", model), sick)
+    found = diff(*sides, ASKED)
+    assert found.verdict == "not-determined"
+    assert found.overflow is not None
+    assert (found.overflow.site, found.overflow.layer) == ("value", 2)
+    assert [side.name for side in found.sides] == ["sound", "sick"]
+    assert any("NaN" in each.what for each in found.unsaid)
+
+
+def test_nan_on_both_sides_is_an_error_that_says_where(model: Model) -> None:
+    sick = Live("sick", broken(model, "layers.2.value", np.nan))
+    with pytest.raises(NonFiniteError, match="value of layer 2"):
+        diff(sick, sick, ASKED)
+
+
+def test_checks_stand_in_their_order(model: Model) -> None:
+    found = diff(Live("ours", model), Live("theirs", model), ASKED)
+    checks = [rung.check for rung in found.ladder]
+    assert checks == ["shape", "weights", "template", "ids", "positions", "mask"]
+    assert {rung.state for rung in found.ladder if rung.check != "template"} == {"same"}
+
+
+def test_a_mask_that_hides_nothing_is_said_before_any_number(model: Model) -> None:
+    found = against(model, faults.NO_MASK)
+    rung = next(rung for rung in found.ladder if rung.check == "mask")
+    assert rung.state == "different"
+    assert "query 0 sees key 1 on the second side alone" in rung.detail
+
+
+def test_ties_and_what_was_turned_are_counted_apart(model: Model) -> None:
+    found = against(model, faults.NO_SCORE_SCALE)
+    assert found.harm is not None
+    assert found.harm.same_top is not None
+    if found.harm.same_top < 1:
+        assert found.harm.widest_turned is not None
+        assert found.harm.widest_turned > 1
+
+
+def test_a_picture_and_a_notebook(model: Model, tmp_path: Path) -> None:
+    found = against(model, faults.NO_SCORE_SCALE)
+    drawn = svg_text(diff_picture(found, "en"))
+    assert drawn.startswith("<svg")
+    assert "Error over positions" in drawn
+    assert "scores without" in drawn or "scale 1.0" in drawn
+    result = whybox.diff(model, model, prompts=[TEXT], tokens=2)
+    assert repr(result) == f"<{model.name} ↔ {model.name}: identical>"
+    assert result._repr_html_().startswith("<iframe")
+    for suffix in ("html", "json", "png", "svg"):
+        result.save(tmp_path / f"a.{suffix}")
+        assert (tmp_path / f"a.{suffix}").stat().st_size > 500
+    with pytest.raises(UsageError, match="cannot write"):
+        result.save(tmp_path / "a.docx")
+
+
+def test_failed_items_of_a_run_are_texts(tmp_path: Path) -> None:
+    item = "{id: capital, prompt: [{role: user, parts: [{name: q, text: Who is it}]}], answer: {right: A, kind: text}}"
+    line = json.dumps(yaml.safe_load(item))
+    with Store(tmp_path / "run.sqlite") as store:
+        store.write_notes({"document": to_json(run_fixtures.run()), "failed": line + "\n"})
+    for path in (tmp_path, tmp_path / "run.sqlite"):
+        (text,) = texts_of(path, None)
+        assert (text.name, text.text) == ("capital", None)
+        assert text.chat is not None
+        assert text.chat.turns[0].content == "Who is it"
+    with Store(tmp_path / "run.sqlite") as store:
+        store.write_notes({"failed": ""})
+    with pytest.raises(UsageError, match="no item failed"):
+        texts_of(tmp_path, None)
+    with pytest.raises(UsageError, match="cannot read"):
+        texts_of(tmp_path / "none.txt", None)

@@ -1,5 +1,6 @@
 """`whybox diff A B`: two runs of one model, compared down to the cause."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,34 +10,54 @@ from whybox.cli.options import Shared, with_shared
 from whybox.cli.threads import limit_threads
 
 if TYPE_CHECKING:
+    from whybox.cli.telling import Form
     from whybox.compare.comparison import Asked
-    from whybox.compare.prompts import Text
     from whybox.compare.sides import Live, Side
     from whybox.model import Model
+    from whybox.report.document import DiffDocument, SensitivityDocument
 
 One = Annotated[
     str,
-    typer.Argument(metavar="A", help="A model, or NAME@way,way: smollm2@bf16, model.gguf@numpy, smollm2@cache."),
+    typer.Argument(
+        metavar="A", help="A model, or NAME@way,way: smollm2@bf16, model.gguf@numpy, smollm2@cache; or openai:NAME."
+    ),
 ]
 Other = Annotated[
     str | None,
     typer.Argument(
         metavar="B",
-        help="The same, @way alone for A run that way, or a recorded trace (.npz, .safetensors).",
+        help="The same, @way alone for A run that way, a recorded trace (.npz, .safetensors), or openai:NAME.",
         show_default=False,
     ),
 ]
 Prompts = Annotated[
     Path | None,
-    typer.Option("--prompts", metavar="FILE", help="Texts to compare on, one a line.", show_default=False),
+    typer.Option(
+        "--prompts",
+        metavar="FILE|RUN",
+        help="Texts to compare on, one a line; or the folder of a run: its failed items.",
+        show_default=False,
+    ),
 ]
 Itself = Annotated[bool, typer.Option("--self", help="A in every way that it can be run here, as a table for CI.")]
 Record = Annotated[
     Path | None,
     typer.Option("--record", metavar="FILE.npz", help="Record A's run, to compare elsewhere.", show_default=False),
 ]
+Sensitivity = Annotated[
+    bool, typer.Option("--sensitivity", help="Which layers and tensors of a quantised B to keep in higher precision.")
+]
 Written = Annotated[int, typer.Option("--tokens", min=0, help="Tokens that both sides write on behind every text.")]
 DIFFERENT = 1
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be done with the sides, where it is no comparison."""
+
+    itself: Itself = False
+    record: Record = None
+    sensitivity: Sensitivity = False
 
 
 @with_shared
@@ -44,45 +65,78 @@ def diff(
     one: One,
     other: Other = None,
     prompts: Prompts = None,
-    itself: Itself = False,
-    record: Record = None,
     tokens: Written = 16,
     *,
+    job: Job,
     shared: Shared,
 ) -> None:
     """Compare two runs of one model: where they part, why, and whether it matters."""
     limit_threads(shared.threads)
-    _require_one_job(other, itself, record)
-    _require_writable(record, shared)
+    _require_one_job(other, job)
+    _require_writable(job, shared)
 
     from whybox.compare.sides import side_of
 
-    ours = _live(side_of(one, lambda name: _opened(name, shared)))
+    ours = side_of(one, lambda name: _opened(name, shared))
     asked = _asked(ours, prompts, tokens, shared)
-    if record is not None:
-        _record(ours, asked, record)
-    elif itself:
-        _itself(ours, asked, shared)
+    if job.record is not None:
+        _record(_live(ours), asked, job.record)
+    elif job.itself:
+        _itself(_live(ours), asked, shared)
     else:
-        _against(ours, side_of(str(other), lambda name: _opened(name, shared), ours), asked, shared)
+        theirs = side_of(str(other), lambda name: _opened(name, shared), _model_of(ours))
+        if job.sensitivity:
+            _sensitivity(_live(ours), theirs, asked, shared)
+        else:
+            _against(ours, theirs, asked, shared)
 
 
-def _require_one_job(other: str | None, itself: bool, record: Path | None) -> None:
+def _model_of(side: "Side") -> "Live | None":
+    """The side whose model `@way` means."""
+    from whybox.compare.sides import Live
+
+    return side if isinstance(side, Live) else None
+
+
+def _require_one_job(other: str | None, job: Job) -> None:
     from whybox.errors import UsageError
 
-    if sum((other is not None, itself, record is not None)) != 1:
+    if sum((other is not None, job.itself, job.record is not None)) != 1:
         raise UsageError("expected one of: a second side, --self, --record FILE", "whybox diff smollm2 @bf16")
+    if job.sensitivity and other is None:
+        raise UsageError("--sensitivity needs a quantised second side", "whybox diff smollm2 @int4 --sensitivity")
 
 
-def _require_writable(record: Path | None, shared: Shared) -> None:
-    from whybox.cli.telling import Form
+def _require_writable(job: Job, shared: Shared) -> None:
     from whybox.errors import UsageError
+
+    (_sensitivity_form() if job.sensitivity else _form()).check(shared.out)
+    if job.record is not None and job.record.suffix != ".npz":
+        raise UsageError(f"cannot write {job.record.suffix or 'a file without suffix'}", "use --record FILE.npz")
+
+
+def _form() -> "Form[DiffDocument]":
+    from whybox.cli.telling import Form
+    from whybox.report.draw import diff_picture, png_bytes, svg_text
     from whybox.report.html.diff import diff_page
     from whybox.report.text_diff import render_diff
 
-    Form(render_diff, diff_page).check(shared.out)
-    if record is not None and record.suffix != ".npz":
-        raise UsageError(f"cannot write {record.suffix or 'a file without suffix'}", "use --record FILE.npz")
+    return Form(
+        render_diff,
+        diff_page,
+        pictures={
+            ".png": lambda document, lang: png_bytes(diff_picture(document, lang)),
+            ".svg": lambda document, lang: svg_text(diff_picture(document, lang)),
+        },
+    )
+
+
+def _sensitivity_form() -> "Form[SensitivityDocument]":
+    from whybox.cli.telling import Form
+    from whybox.report.html.diff_sensitivity import sensitivity_page
+    from whybox.report.text_diff_sensitivity import render_sensitivity
+
+    return Form(render_sensitivity, sensitivity_page)
 
 
 def _opened(name: str, shared: Shared) -> "Model":
@@ -98,28 +152,17 @@ def _live(side: "Side") -> "Live":
     from whybox.errors import UsageError
 
     if not isinstance(side, Live):
-        raise UsageError(f"{side.name} is a recording: it cannot be run", "put the model first, the recording second")
+        raise UsageError(f"{side.name} cannot be run here", "put the model first: a file or an alias")
     return side
 
 
-def _asked(ours: "Live", prompts: Path | None, tokens: int, shared: Shared) -> "Asked":
+def _asked(ours: "Side", prompts: Path | None, tokens: int, shared: Shared) -> "Asked":
     from whybox.compare.comparison import Asked
+    from whybox.jobs.diff_prompts import texts_of
 
-    told = _silent if shared.quiet else _told
-    return Asked(None if prompts is None else _texts(ours, prompts), tokens, told)
-
-
-def _texts(ours: "Live", path: Path) -> "tuple[Text, ...]":
-    from whybox.compare.prompts import Text
-    from whybox.errors import UsageError
-
-    try:
-        lines = [line for line in path.read_text("utf-8").splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {path}: {error}", "a text file in UTF-8, one prompt a line") from None
-    if not lines:
-        raise UsageError(f"{path} holds no prompt", "one prompt a line")
-    return tuple(Text(f"line {n}", tuple(ours.model.prompt(line).ids), line) for n, line in enumerate(lines, 1))
+    told, live = _silent if shared.quiet else _told, _model_of(ours)
+    texts = None if prompts is None else texts_of(prompts, None if live is None else live.model)
+    return Asked(texts, tokens, told)
 
 
 def _told(line: str) -> None:
@@ -155,15 +198,18 @@ def _itself(ours: "Live", asked: "Asked", shared: Shared) -> None:
         raise typer.Exit(DIFFERENT)
 
 
-def _against(ours: "Live", theirs: "Side", asked: "Asked", shared: Shared) -> None:
-    from whybox.cli.telling import Form
+def _sensitivity(ours: "Live", theirs: "Side", asked: "Asked", shared: Shared) -> None:
+    from whybox.jobs.diff_sensitivity import diff_sensitivity
+
+    document = diff_sensitivity(ours, theirs, asked, shared.seed, shared.language)
+    _sensitivity_form().deliver(document, shared.language, shared.out, shared.json)
+
+
+def _against(ours: "Side", theirs: "Side", asked: "Asked", shared: Shared) -> None:
     from whybox.jobs.diff import FAILING
     from whybox.jobs.diff import diff as compared
-    from whybox.report.html.diff import diff_page
-    from whybox.report.text_diff import render_diff
 
-    form = Form(render_diff, diff_page)
     document = compared(ours, theirs, asked, shared.seed, shared.language)
-    form.deliver(document, shared.language, shared.out, shared.json)
+    _form().deliver(document, shared.language, shared.out, shared.json)
     if document.verdict in FAILING:
         raise typer.Exit(DIFFERENT)

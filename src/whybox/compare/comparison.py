@@ -5,7 +5,7 @@ description until what is left is rounding; the whole model with all of them mus
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -13,7 +13,8 @@ import numpy as np
 from whybox.compare.described import gaps, settings, tensors
 from whybox.compare.floor import allowed
 from whybox.compare.harm import Forced, Harm, forced, harm
-from whybox.compare.ladder import Rung, ladder, unlike
+from whybox.compare.ladder import Rung, ladder, mask, unlike
+from whybox.compare.layouts import layouts
 from whybox.compare.naming import Named, Parting, Tried, Walker, imposed
 from whybox.compare.observation import Observation, axes_of, errors
 from whybox.compare.overflow import Overflow, overflow
@@ -21,10 +22,13 @@ from whybox.compare.pieces import MOST_LOGITS, Described, whole
 from whybox.compare.profile import Profile, channels_apart, parts_apart, profile
 from whybox.compare.prompts import Text, default_texts, windows_not_reached
 from whybox.compare.recorded import Recorded, fitting
-from whybox.compare.sides import Live, Side
+from whybox.compare.sides import Computed, Live
 from whybox.compare.suspects import Suspect
+from whybox.compare.unlike import as_far
 from whybox.engine.rounded import SITES_IN, held_as
 from whybox.engine.trace import Key
+from whybox.errors import NonFiniteError
+from whybox.parts.rounding import UNIT
 from whybox.sites import sites_of
 from whybox.testing.faults import NO_FAULT, Fault
 from whybox.weights import Streamed
@@ -62,7 +66,8 @@ class Comparison:
     """verdict: identical | rounding | named | part-named | not-determined | unlike. reason: why unlike.
 
     floor: error of the logits that rounding to the pair's precision makes, measured. heads, channels: those that differ
-    where the runs first part.
+    where the runs first part. unsaid: (what could not be compared, why). exchanged: the second side takes the first's
+    place, which has NaN or Inf.
     """
 
     verdict: Verdict
@@ -84,23 +89,40 @@ class Comparison:
     harm: Harm | None = None
     missing: tuple[str, ...] = ()
     unreached: tuple[int, ...] = ()
+    unsaid: tuple[tuple[str, str], ...] = ()
+    exchanged: bool = False
 
 
-def compare(ours: Live, theirs: Side, asked: Asked) -> Comparison:
-    """The whole of it. UsageError for weights that have nothing to do with each other."""
+def compare(ours: Live, theirs: Computed, asked: Asked) -> Comparison:
+    """The whole of it. UsageError for weights that have nothing to do with each other, NonFiniteError where neither
+    side is free of NaN and Inf.
+    """
+    try:
+        return _compared(ours, theirs, asked)
+    except NonFiniteError:
+        if not isinstance(theirs, Live):
+            raise
+    return replace(_compared(theirs, ours, asked), exchanged=True)
+
+
+def _compared(ours: Live, theirs: Computed, asked: Asked) -> Comparison:
     texts = _texts(ours, theirs, asked)
     rungs = ladder(ours, theirs, texts)
     reason = unlike(rungs)
     precision = max((ours.precision, theirs.precision), key=COARSENESS.index)
-    if any(rung.check == "shape" and rung.state == "different" for rung in rungs):
-        return Comparison("unlike", rungs, reason, precision, texts)
+    if isinstance(theirs, Live) and any(rung.check == "shape" and rung.state == "different" for rung in rungs):
+        far = as_far(ours, theirs, texts, asked.written, precision)
+        return Comparison(
+            "unlike", rungs, reason, precision, texts, first=far.first, first_text=far.first_text,
+            profile=far.profile, harm=far.harm, unsaid=far.unsaid,
+        )  # fmt: skip
     study = _Study(ours, theirs, precision, asked)
     for text, seen in study.observed(texts):
         study.look(text, seen)
     return study.result(rungs, reason, texts)
 
 
-def _texts(ours: Live, theirs: Side, asked: Asked) -> tuple[Text, ...]:
+def _texts(ours: Live, theirs: Computed, asked: Asked) -> tuple[Text, ...]:
     if isinstance(theirs, Recorded):
         return tuple(Text(f"recorded {i}", each.seen.ids, each.text) for i, each in enumerate(theirs.prompts))
     return asked.texts or tuple(default_texts(ours.model))
@@ -111,7 +133,7 @@ class _Study:
     """What was found so far, text after text."""
 
     ours: Live
-    theirs: Side
+    theirs: Computed
     precision: str
     asked: Asked
     named: list[Named] = field(default_factory=list)
@@ -127,6 +149,7 @@ class _Study:
     moved: list[float] = field(default_factory=list)
     exact: bool = True
     unfit: tuple[str, ...] = ()
+    masks: list[Rung] = field(default_factory=list)
     last: Observation | None = None
 
     def __post_init__(self) -> None:
@@ -134,17 +157,20 @@ class _Study:
         weights = model.weights
         self.model: Described = (model.spec, weights.held() if isinstance(weights, Streamed) else weights)
         self.theirs_held = held_as(*self.model, self.theirs.precision)
+        same = self.precision == self.theirs.precision
+        self.coarser = self.theirs_held if same else held_as(*self.model, self.precision)
         self.own = self._described()
 
     def _described(self) -> tuple[Suspect, ...]:
         """What the two descriptions themselves say."""
+        misread = tuple(layouts(self.ours.model))
         if isinstance(self.theirs, Recorded):
-            return ()
+            return misread
         other = self.theirs.model
         found = settings(self.model[0], other.spec)
         same = self.ours.model.engine.origin.is_of(other.engine.origin)
         weights = () if same else tensors(gaps(self.model[1], other.weights), other.weights)
-        return (*found, *weights)
+        return (*found, *misread, *weights)
 
     def observed(self, texts: Sequence[Text]) -> Sequence[tuple[Text, Observation]]:
         if isinstance(self.theirs, Recorded):
@@ -162,12 +188,17 @@ class _Study:
         """One text: whether, where and why the runs part on it, and what it does to the next token."""
         self.asked.told(text.name)
         mine = self.ours.observe(text.ids, self.rows)
+        if mine.broken is not None:
+            raise NonFiniteError(*mine.broken, "not told", "check the file's digest")
+        self.overflow = self.overflow or overflow(self.model, seen)
+        if not seen.sites:
+            return
         found = errors(mine, seen, self.model[0])
+        self.masks.append(mask(mine, seen))
         self.exact &= all(not np.nanmax(rows, initial=0.0) for rows in found.values())
         if mine.logits is not None and seen.logits is not None:
             self.forced.append(forced(mine.logits, seen.logits, len(text.ids)))
         self.last = seen
-        self.overflow = self.overflow or overflow(self.model, seen)
         if self.overflow is None:
             self._walk(text, seen)
         self.profiles.append(profile(found, self._limits(seen, found), self.model[0]))
@@ -189,7 +220,7 @@ class _Study:
     def _limits(self, seen: Observation, found: dict[Key, Array]) -> dict[Key, Array]:
         """What rounding explains of a whole run, on these ids."""
         exact = whole(self.model, seen, precision="fp64")
-        coarse = whole(held_as(*self.model, self.precision), seen, precision=SITES_IN[self.precision])
+        coarse = whole(self.coarser, seen, precision=SITES_IN[self.precision])
         rounding = errors(exact, coarse, self.model[0])
         limits = {key: allowed(rows, SITES_IN[self.precision]) for key, rows in rounding.items() if key in found}
         if exact.logits is not None and coarse.logits is not None:
@@ -206,8 +237,11 @@ class _Study:
         exact = whole(self.theirs_held, seen, fault, "fp64")
         coarse = whole(self.theirs_held, seen, fault, sites)
         key: Key = ("logits", None)
+        if exact.logits is None or coarse.logits is None:
+            return Undone(np.inf, 0.0)
         left = errors(coarse, seen, self.model[0])[key]
         limits = allowed(errors(exact, coarse, self.model[0])[key], sites)
+        limits = limits if fault.rounds is None else np.fmax(limits, UNIT[fault.rounds])
         worst = int(np.nanargmax(left / limits))
         return Undone(float(left[worst]), float(limits[worst]))
 
@@ -218,7 +252,7 @@ class _Study:
         )
         return Comparison(
             verdict="unlike" if reason else self._verdict(undone),
-            rungs=rungs,
+            rungs=(*rungs, self._mask()),
             reason=reason,
             precision=self.precision,
             texts=texts,
@@ -236,7 +270,19 @@ class _Study:
             harm=self._harm(texts),
             missing=self._missing(),
             unreached=() if isinstance(self.theirs, Recorded) else tuple(windows_not_reached(self.ours.model)),
+            unsaid=self._unsaid(reason),
         )
+
+    def _mask(self) -> Rung:
+        """The first text's that says most."""
+        order = ("different", "same", "unknown")
+        return min(self.masks, key=lambda rung: order.index(rung.state), default=Rung("mask", "unknown"))
+
+    def _unsaid(self, reason: str | None) -> tuple[tuple[str, str], ...]:
+        found = [("the second side's own ids", "both sides were fed the first side's ids")] if reason else []
+        if self.overflow is not None:
+            found.append(("behind NaN or Inf", "every later value is lost with it"))
+        return tuple(found)
 
     def _verdict(self, undone: Undone | None) -> Verdict:
         if self.overflow is not None:
@@ -254,8 +300,8 @@ class _Study:
         return harm(self.forced, max(self.moved, default=0.0), self._written(texts))
 
     def _written(self, texts: tuple[Text, ...]) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Greedy ids of both sides behind every text; recordings write nothing."""
-        if isinstance(self.theirs, Recorded) or not self.asked.written:
+        """Greedy ids of both sides behind every text; recordings, and a side that breaks off, write nothing."""
+        if isinstance(self.theirs, Recorded) or not self.asked.written or self.overflow is not None:
             return []
         one, other = self.ours.model, self.theirs.model
         ids = [text.ids for text in texts if one.room(len(text.ids)) > 0]

@@ -46,11 +46,19 @@ SAMPLE = 1 << 16  # values of a tensor that are looked at for that
 
 @dataclass(frozen=True)
 class TensorGap:
-    """role; gap: ‖a − b‖ / ‖a‖; correlation of the values."""
+    """role; gap: ‖a − b‖ / ‖a‖, infinite for NaN and Inf; correlation of the values; rows: first and last that differ,
+    None where most do.
+    """
 
     role: str
     gap: float
     correlation: float
+    rows: tuple[int, int] | None = None
+
+    @property
+    def other(self) -> bool:
+        """Whether it is another tensor, in some rows at least, and not the same stored in another type."""
+        return self.gap > SLIGHT or self.rows is not None
 
 
 def same_shape(one: Spec, other: Spec) -> str | None:
@@ -164,10 +172,18 @@ def _gap(role: str, a: Array, b: Array) -> TensorGap:
         return TensorGap(role, 0.0, 1.0)
     x, y = a.reshape(-1).astype(np.float64), b.reshape(-1).astype(np.float64)
     gap = float(np.linalg.norm(x - y) / (np.linalg.norm(x) or 1.0))
+    rows = _some_rows(a, b) if gap else None
+    if not np.isfinite(gap):
+        return TensorGap(role, np.inf, 0.0, rows)
     x, y = x[:SAMPLE], y[:SAMPLE]
     if gap == 0 or x.std() == 0 or y.std() == 0:
-        return TensorGap(role, gap, float(gap <= SLIGHT))
-    return TensorGap(role, gap, float(np.corrcoef(x, y)[0, 1]))
+        return TensorGap(role, gap, float(gap <= SLIGHT), rows)
+    return TensorGap(role, gap, float(np.corrcoef(x, y)[0, 1]), rows)
+
+
+def _some_rows(a: Array, b: Array) -> tuple[int, int] | None:
+    apart = np.flatnonzero((a != b).reshape(len(a), -1).any(axis=1))
+    return (int(apart[0]), int(apart[-1])) if a.ndim > 1 and len(apart) <= len(a) / 2 else None
 
 
 def unrelated(found: list[TensorGap], count: int) -> bool:
@@ -178,13 +194,14 @@ def unrelated(found: list[TensorGap], count: int) -> bool:
 
 def tensors(found: list[TensorGap], other: Weights) -> Iterator[Suspect]:
     """The other side's tensors taken over: each that is another alone, all that are nearly the same together."""
-    slight = [each.role for each in found if each.gap <= SLIGHT]
-    for each in (gap for gap in found if gap.gap > SLIGHT):
-        what = f"{each.role} is another tensor: ‖difference‖ {each.gap:.3g} of its size"
+    slight = [each.role for each in found if not each.other]
+    for each in (gap for gap in found if gap.other):
+        where = "" if each.rows is None else f" in rows {each.rows[0]} to {each.rows[1]}"
+        what = f"{each.role} is another tensor{where}: ‖difference‖ {each.gap:.3g} of its size"
         yield Suspect(_taken("corrupt-tensor", what, other, [each.role]), felt_by(each.role))
     if slight:
-        most = max(each.gap for each in found if each.gap <= SLIGHT)
-        what = f"{len(slight)} tensors stored otherwise, by {found[-1].gap:.1e} … {most:.1e} of their size"
+        sizes = [each.gap for each in found if not each.other]
+        what = f"{len(slight)} tensors stored otherwise, by {min(sizes):.1e} … {max(sizes):.1e} of their size"
         felt = tuple(dict.fromkeys(site for role in slight for site in felt_by(role)))
         yield Suspect(_taken("stored-otherwise", what, other, slight), felt)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whybox.compare.observation import axes_of, in_order
+from whybox.compare.observation import axes_of, in_order, looking_back
 from whybox.engine.edit import row_axis
 from whybox.engine.trace import Engine, Trace
 from whybox.sites import sites_of
@@ -61,7 +61,8 @@ def _compared(site: str, layer: int | None, one: Trace, other: Trace, limit: flo
     if a.shape != b.shape:
         return None
     if site == "scores":
-        a, b = _looking_back(a), _looking_back(b)
+        seen = looking_back(a, b)
+        a, b = np.where(seen, a, 0.0), np.where(seen, b, 0.0)
     size = float(np.sqrt(np.mean(np.square(b, dtype=np.float64)))) or 1.0
     error = np.abs(a.astype(np.float64) - b) / size
     if float(error.max(initial=0.0)) <= limit:
@@ -70,9 +71,3 @@ def _compared(site: str, layer: int | None, one: Trace, other: Trace, limit: flo
     rows = error.max(axis=tuple(i for i in range(error.ndim) if i != axis))
     row = int(np.flatnonzero(rows > limit)[0])
     return Divergence(site, layer, one.end - len(rows) + row, float(rows[row]))
-
-
-def _looking_back(scores: Array) -> Array:
-    """Scores [h q k] of keys that lie ahead, or are hidden, mean nothing: some engines never compute them."""
-    seen = np.tril(np.ones(scores.shape[1:], bool), scores.shape[2] - scores.shape[1])
-    return np.where(seen & np.isfinite(scores), scores, 0.0)

@@ -34,7 +34,8 @@ class Forced:
 @dataclass(frozen=True)
 class Harm:
     """kl_mean, kl_p999: nats over all positions compared. same_top: share with the same most probable token; ties: how
-    many of the others are nearer than rounding can move. flips: prompts whose greedy text differs.
+    many of the others are nearer than rounding can move; widest: the largest gap that was turned, in multiples of what
+    rounding moves a logit by, None where none was. flips: prompts whose greedy text differs.
     """
 
     positions: int
@@ -45,6 +46,7 @@ class Harm:
     moved: float
     flips: Rate | None = None
     first_divergent: int | None = None
+    widest: float | None = None
 
     @property
     def flipped(self) -> Interval | None:
@@ -76,7 +78,7 @@ def harm(each: Sequence[Forced], rounding: float, texts: Sequence[tuple[tuple[in
     kls, same = np.concatenate([f.kl for f in each]), np.concatenate([f.same for f in each])
     gaps = np.concatenate([f.gap for f in each])
     ties = int((~same & (gaps <= TIE * rounding)).sum())
-    apart = [_first_apart(*pair) for pair in texts]
+    apart = [first_apart(*pair) for pair in texts]
     flips = [place for place in apart if place is not None]
     return Harm(
         positions=len(kls),
@@ -87,10 +89,12 @@ def harm(each: Sequence[Forced], rounding: float, texts: Sequence[tuple[tuple[in
         moved=float(np.nanmax([f.moved.max() for f in each])),
         flips=Rate(len(flips), len(texts)) if texts else None,
         first_divergent=min(flips, default=None),
+        widest=float(gaps[~same].max()) / rounding if rounding and not same.all() else None,
     )
 
 
-def _first_apart(one: Sequence[int], other: Sequence[int]) -> int | None:
+def first_apart(one: Sequence[object], other: Sequence[object]) -> int | None:
+    """The first place at which two rows of tokens differ, or at which the shorter one ends; None for equal ones."""
     pairs = zip(one, other, strict=False)
     found = next((place for place, (a, b) in enumerate(pairs) if a != b), None)
     return found if found is not None or len(one) == len(other) else min(len(one), len(other))

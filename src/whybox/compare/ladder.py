@@ -9,9 +9,12 @@ from typing import Literal
 import numpy as np
 
 from whybox.compare.described import gaps, same_shape, unrelated
+from whybox.compare.fed import ids_apart, templates_apart
+from whybox.compare.layouts import misread_tensor
+from whybox.compare.observation import Observation
 from whybox.compare.prompts import Text
 from whybox.compare.recorded import Recorded
-from whybox.compare.sides import Live, Side
+from whybox.compare.sides import Computed, Live
 from whybox.errors import UsageError
 from whybox.model import Model
 
@@ -20,14 +23,14 @@ State = Literal["same", "different", "unknown"]
 
 @dataclass(frozen=True)
 class Rung:
-    """check: weights | shape | template | ids | positions. detail: what was found, a key of the report's words."""
+    """check: shape | weights | template | ids | positions | mask, in that order. detail: what was found."""
 
     check: str
     state: State
     detail: str = ""
 
 
-def ladder(ours: Live, theirs: Side, texts: Sequence[Text]) -> tuple[Rung, ...]:
+def ladder(ours: Live, theirs: Computed, texts: Sequence[Text]) -> tuple[Rung, ...]:
     """UsageError for weights that have nothing to do with each other."""
     if isinstance(theirs, Recorded):
         return _recorded(ours, theirs)
@@ -39,6 +42,7 @@ def ladder(ours: Live, theirs: Side, texts: Sequence[Text]) -> tuple[Rung, ...]:
         _weights(ours.model, theirs.model),
         _template(ours.model, theirs.model),
         _ids(ours.model, theirs.model, texts),
+        Rung("positions", "same", "0, 1, 2 … on both sides"),
     )
 
 
@@ -59,52 +63,31 @@ def _weights(one: Model, other: Model) -> Rung:
         return Rung("weights", "same", f"digest {one.file.digest()[:12]}")
     found = gaps(one.weights, other.weights)
     if unrelated(found, len(one.weights)):
+        misread = misread_tensor(one, found[0].role, other.weights[found[0].role])
+        if misread is not None:
+            return Rung("weights", "different", misread.what)
         raise UsageError(
             f"{one.name} and {other.name} hold weights that have nothing to do with each other",
             "compare two runs of one model; for two models compare their answers: whybox run",
         )
-    return Rung("weights", "different" if found else "same", f"{len(found)} of {len(one.weights)} tensors")
-
-
-MESSAGES = ({"role": "user", "content": "How long does a refund take?"},)
+    broken = ", ".join(each.role for each in found if not np.isfinite(each.gap))
+    detail = f"{len(found)} of {len(one.weights)} tensors" + (f"; NaN or Inf in {broken}" if broken else "")
+    return Rung("weights", "different" if found else "same", detail)
 
 
 def _template(one: Model, other: Model) -> Rung:
-    texts = [_rendered(model) for model in (one, other)]
-    if None in texts:
+    apart = templates_apart(one.tokenizer, other.tokenizer)
+    if apart is None:
         return Rung("template", "unknown", "no chat template")
-    return Rung("template", "same") if texts[0] == texts[1] else Rung("template", "different", _apart(*map(str, texts)))
-
-
-def _rendered(model: Model) -> str | None:
-    try:
-        return model.prompt(list(MESSAGES)).text
-    except UsageError:
-        return None
-
-
-def _apart(one: str, other: str) -> str:
-    at = next((i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    return f"character {at}: {one[at : at + 24]!r}, {other[at : at + 24]!r}"
+    return Rung("template", "different" if apart else "same", apart)
 
 
 def _ids(one: Model, other: Model, texts: Sequence[Text]) -> Rung:
-    for text in (text for text in texts if text.text is not None):
-        mine, theirs = text.ids, tuple(other.prompt(text.text or "").ids)
+    for text in (text for text in texts if text.asked is not None):
+        mine, theirs = text.ids, tuple(other.prompt(text.asked or "").ids)
         if mine != theirs:
-            return Rung("ids", "different", ids_apart(mine, theirs, one.tokenizer.bos or other.tokenizer.bos))
+            return Rung("ids", "different", ids_apart(mine, theirs, one.tokenizer))
     return Rung("ids", "same")
-
-
-def ids_apart(mine: Sequence[int], theirs: Sequence[int], bos: int | None) -> str:
-    """Of one text: BOS on one side, or the first id that differs."""
-    mine, theirs = list(mine), list(theirs)
-    if theirs == [bos, *mine]:
-        return "BOS twice on the second side" if mine[:1] == [bos] else "BOS on the second side alone"
-    if mine == [bos, *theirs]:
-        return "BOS twice on the first side" if theirs[:1] == [bos] else "BOS on the first side alone"
-    at = next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), min(len(mine), len(theirs)))
-    return f"token {at}: {mine[at : at + 1]} and {theirs[at : at + 1]}, {len(mine)} and {len(theirs)} tokens"
 
 
 def _recorded(ours: Live, theirs: Recorded) -> tuple[Rung, ...]:
@@ -114,9 +97,34 @@ def _recorded(ours: Live, theirs: Recorded) -> tuple[Rung, ...]:
         if prompt.text is not None:
             mine = tuple(model.prompt(prompt.text).ids)
             if mine != prompt.seen.ids:
-                rungs.append(Rung("ids", "different", ids_apart(mine, prompt.seen.ids, model.tokenizer.bos)))
+                rungs.append(Rung("ids", "different", ids_apart(mine, prompt.seen.ids, model.tokenizer)))
         if prompt.positions is not None and not np.array_equal(prompt.positions, np.arange(len(prompt.seen.ids))):
             rungs.append(Rung("positions", "different", f"{prompt.positions[:4].tolist()} … for 0, 1, 2, 3 …"))
     known = any(prompt.text is not None for prompt in theirs.prompts)
-    ids = [] if rungs else [Rung("ids", "same" if known else "unknown", "" if known else "no text was recorded")]
-    return (Rung("weights", "unknown", "a recording holds no weights"), *rungs, *ids)
+    placed = any(prompt.positions is not None for prompt in theirs.prompts)
+    alike = {
+        "ids": Rung("ids", "same" if known else "unknown", "" if known else "no text was recorded"),
+        "positions": Rung("positions", "same" if placed else "unknown", "" if placed else "none were recorded"),
+    }
+    found = {rung.check: rung for rung in reversed(rungs)}
+    return (Rung("weights", "unknown", "a recording holds no weights"), *(alike | found).values())
+
+
+def mask(mine: Observation, seen: Observation) -> Rung:
+    """Which keys a query gives weight to, where both sides show patterns: a key seen on one side alone."""
+    shared = [key for key in mine.sites if key[0] == "pattern" and key in seen.sites]
+    alike = [key for key in shared if mine.sites[key].shape == seen.sites[key].shape]
+    if not alike:
+        return Rung("mask", "unknown", "no patterns on both sides")
+    for key in alike:
+        one, other = (side.sites[key].max(axis=0) for side in (mine, seen))
+        apart = ((one == 0) & (other > SEEN)) | ((one > SEEN) & (other == 0))
+        if apart.any():
+            query, at = map(int, np.argwhere(apart)[0])
+            side = "first" if one[query, at] > 0 else "second"
+            return Rung("mask", "different", f"layer {key[1]}: query {query} sees key {at} on the {side} side alone")
+    return Rung("mask", "same")
+
+
+SEEN = 1e-6
+"""Weight of a key that no rounding makes of nothing."""

@@ -12,16 +12,22 @@ from itertools import combinations
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from whybox.compare.floor import Floor, floor
-from whybox.compare.observation import Observation, errors, in_order
+from whybox.compare.floor import LEAST, Floor, floor
+from whybox.compare.observation import Errors, Observation, errors, in_order
 from whybox.compare.pieces import Described, Piece, alone, pieces
-from whybox.compare.suspects import Family, Suspect, catalogue, changes_something, felt_at
+from whybox.compare.suspects import Family, Suspect, behind_cache, catalogue, changes_something, felt_at
 from whybox.engine.trace import Key
+from whybox.errors import NonFiniteError
+from whybox.parts.rounding import UNIT
 from whybox.testing.faults import NO_FAULT, Fault, together
 
 MOST_ROUNDS = 6
 STEPS, EXACT = 80, 1e-10  # of the logarithm: the error has a sharp end where it vanishes
-SPREAD = 4.0  # a fitted number is sought between a quarter and four times the best of those tried
+SCANNED = 25  # places of a number that are looked at first: angles come round, and have valleys of their own
+SPREAD = 8.0  # a fitted number is sought between the neighbours of the best of those tried, or so far beyond the last
+EXPLAINS = 3.0
+"""A fault takes away at least so much of the error where the runs part. Some, as rounding in places, raise the floor
+itself: under a floor that hides what there is to explain, nothing is explained."""
 
 
 @dataclass(frozen=True)
@@ -95,10 +101,11 @@ class Walker:
                 break
             piece, at = open_ones[0]
             fault = self.explain(piece, at, named)
-            if fault is None:
+            found = None if fault is None else self.limited(fault, parted, named)
+            if found is None:
                 stuck.add(at.site)
                 continue
-            named.append(self.limited(fault, parted, named))
+            named.append(found)
             parted = self.partings(named)
         left = tuple((str(piece), at) for piece, at in parted.items())
         return Walk(first, tuple(named[len(known) :]), tuple(self.tried), left)
@@ -111,8 +118,7 @@ class Walker:
     def parting(self, piece: Piece, named: Iterable[Named]) -> Parting | None:
         """The first place of a piece beyond its floor, with what was named imposed."""
         fault = imposed(named)
-        measured = errors(alone(piece, self.model, self.seen, fault), self.seen, self.spec)
-        limits = self.floor_of(piece, fault)
+        measured, limits = self.errors_with(piece, fault), self.floor_of(piece, fault)
         for key, ratios in sorted(limits.ratios(measured).items(), key=lambda item: self.place[item[0]]):
             beyond = np.flatnonzero(ratios > 1)
             if beyond.size:
@@ -123,17 +129,25 @@ class Walker:
     def floor_of(self, piece: Piece, fault: Fault) -> Floor:
         key = (piece, fault.what)
         if key not in self.floors:
-            self.floors[key] = floor(piece, self.model, self.seen, fault, self.precision)
+            self.floors[key] = self._measured_floor(piece, fault)
         return self.floors[key]
+
+    def _measured_floor(self, piece: Piece, fault: Fault) -> Floor:
+        try:
+            return floor(piece, self.model, self.seen, fault, self.precision)
+        except NonFiniteError:
+            return Floor(self._everywhere(piece, LEAST * UNIT[self.precision]), self.precision)
 
     def explain(self, piece: Piece, at: Parting, named: Sequence[Named]) -> Fault | None:
         """One fault, or else two at once, that bring the piece to the floor, or past the place where it parted."""
-        base = imposed(named)
-        single = [suspect.fault for suspect in felt_at(self.fixed, self.sites_at(piece, at))]
-        families = [family for family in self.families if set(family.felt) & set(self.sites_at(piece, at))]
+        base, sites = imposed(named), self.sites_at(piece, at)
+        single = [suspect.fault for suspect in felt_at(self.fixed, sites)]
+        cached = () if base.cached is not None else tuple(behind_cache(at.position))
+        families = [family for family in self.families if set(family.felt) & set(sites)]
         return (
             self.best(piece, at, base, single)
-            or self.fitted(piece, at, base, families)
+            or self.fitted(piece, at, named, families)
+            or self.best(piece, at, base, [suspect.fault for suspect in felt_at(cached, sites)])
             or self.best(piece, at, base, [together(pair) for pair in combinations(single, 2)])
             or next((found for each in single if (found := self.beside(piece, at, base, each, families))), None)
         )
@@ -145,45 +159,69 @@ class Walker:
 
     def best(self, piece: Piece, at: Parting, base: Fault, candidates: Sequence[Fault]) -> Fault | None:
         """The candidate that clears the whole piece, else the one that clears most of it behind the place."""
-        measured = [(self.cleared(piece, at, base, fault), fault) for fault in candidates]
+        before = self.errors_with(piece, base)
+        measured = [(self.cleared(piece, at, base, fault, before), fault) for fault in candidates]
         past = [(reach, left, fault) for (reach, left), fault in measured if reach > self.place[at.site, at.layer]]
         winner = max(past, key=lambda each: (each[0], -each[1]), default=None)
         for (_, left), fault in measured:
             self.tried.append(Tried(fault, str(piece), left, winner is not None and fault is winner[2]))
         return None if winner is None else winner[2]
 
-    def cleared(self, piece: Piece, at: Parting, base: Fault, fault: Fault) -> tuple[float, float]:
+    def cleared(self, piece: Piece, at: Parting, base: Fault, fault: Fault, before: Errors) -> tuple[float, float]:
         """(place of the first site beyond the floor, ∞ if none; the largest multiple of the floor where it parted)."""
-        both = together((base, fault))
-        measured = errors(alone(piece, self.model, self.seen, both), self.seen, self.spec)
-        ratios = self.floor_of(piece, both).ratios(measured)
-        worst = {key: float(np.nanmax(rows)) for key, rows in ratios.items()}
+        both, here = together((base, fault)), (at.site, at.layer)
+        measured, limits = self.errors_with(piece, both), self.floor_of(piece, both)
+        worst = limits.overall(measured)
         beyond = [self.place[key] for key, ratio in worst.items() if not ratio <= 1]
-        here = worst.get((at.site, at.layer))
-        if here is None:
+        if here not in worst:
             return -1.0, np.inf
-        return (float(min(beyond)) if beyond else np.inf), here
+        was = limits.overall({here: before[here]})[here]
+        if was <= max(1.0, EXPLAINS * worst[here]):
+            return -1.0, worst[here]
+        return (float(min(beyond)) if beyond else np.inf), worst[here]
 
-    def fitted(self, piece: Piece, at: Parting, base: Fault, families: Sequence[Family]) -> Fault | None:
-        """The best of the numbers that are tried, or a number near it."""
-        for family in families:
-            grid = [family.make(value) for value in family.tried]
-            chosen = self.best(piece, at, base, grid) or self.best(piece, at, base, self._near(piece, at, base, family))
-            if chosen is not None:
-                return chosen
-        return None
+    def errors_with(self, piece: Piece, fault: Fault) -> Errors:
+        """What is left in a piece with a fault imposed; infinitely much where it drives our numbers out of range."""
+        try:
+            return errors(alone(piece, self.model, self.seen, fault), self.seen, self.spec)
+        except NonFiniteError:
+            return self._everywhere(piece, np.inf)
+
+    def _everywhere(self, piece: Piece, value: float) -> Errors:
+        seen = (key for key in self.seen.sites if key in self.place and self.in_piece(piece, key))
+        return {key: np.full(len(self.seen.ids), value) for key in seen}
+
+    def fitted(self, piece: Piece, at: Parting, named: Sequence[Named], families: Sequence[Family]) -> Fault | None:
+        """The best of the numbers that are tried, or else a number near it."""
+        base = imposed(named)
+        grids = [self.best(piece, at, base, [family.make(value) for value in family.tried]) for family in families]
+        if any(grids):
+            return self.broadest(grids, named)
+        return self.broadest(
+            [self.best(piece, at, base, self._near(piece, at, base, each)) for each in families], named
+        )
+
+    def broadest(self, found: Sequence[Fault | None], named: Sequence[Named]) -> Fault | None:
+        """Of several that explain one piece the one that leaves the fewest pieces of the model unexplained."""
+        chosen = [fault for fault in found if fault is not None]
+        if len(chosen) < 2:
+            return next(iter(chosen), None)
+        return min(chosen, key=lambda fault: len(self.partings([*named, Named(fault, None)])))
 
     def _near(self, piece: Piece, at: Parting, base: Fault, family: Family) -> list[Fault]:
         key = (at.site, at.layer)
 
         def error(log: float) -> float:
             both = together((base, family.make(float(np.exp(log)))))
-            rows = errors(alone(piece, self.model, self.seen, both), self.seen, self.spec).get(key)
+            rows = self.errors_with(piece, both).get(key)
             return np.inf if rows is None else float(np.nanmean(rows))
 
-        start = min(family.tried, key=lambda value: error(float(np.log(value))))
-        middle, wide = float(np.log(start)), float(np.log(SPREAD))
-        bounds = (middle - wide, middle + wide)
+        tried = sorted(family.tried)
+        best = min(range(len(tried)), key=lambda at: error(float(np.log(tried[at]))))
+        around = (tried[0] / SPREAD, *tried, tried[-1] * SPREAD)[best : best + 3]
+        scanned = np.linspace(np.log(around[0]), np.log(around[-1]), SCANNED)
+        least = int(np.argmin([error(float(log)) for log in scanned]))
+        bounds = (scanned[max(least - 1, 0)], scanned[min(least + 1, SCANNED - 1)])
         found = minimize_scalar(error, bounds=bounds, method="bounded", options={"maxiter": STEPS, "xatol": EXACT})
         return [family.make(float(np.exp(found.x)))]
 
@@ -201,11 +239,16 @@ class Walker:
             return layer in piece.layers
         return piece.from_ids if site == "embed" else piece.head
 
-    def limited(self, fault: Fault, parted: Collection[Piece], named: Sequence[Named]) -> Named:
-        """Everywhere, unless that would break pieces that were at the floor: then where it was needed."""
-        quiet = [piece for piece in self.pieces if piece not in parted and piece.layers]
+    def limited(self, fault: Fault, parted: Collection[Piece], named: Sequence[Named]) -> Named | None:
+        """Everywhere, unless that would break pieces that were at the floor: then in the layers that need it.
+
+        None where it is contradicted and no layer needs it.
+        """
+        quiet = [piece for piece in self.pieces if piece not in parted]
         broken = any(self.parting(piece, [*named, Named(fault, None)]) is not None for piece in quiet)
         needed = tuple(layer for piece in parted for layer in piece.layers)
+        if broken and not needed:
+            return None
         return Named(fault, needed if broken else None)
 
 

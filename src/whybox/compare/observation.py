@@ -22,12 +22,14 @@ Errors = Mapping[Key, Array]
 class Observation:
     """ids; sites: (site, layer) → value, axes as in the site table, from position 0 on; `logits` is one of them.
 
-    precision: of the arithmetic that made it, None where nobody said.
+    precision: of the arithmetic that made it, None where nobody said. broken: the first site, layer and position with
+    NaN or Inf, where that ended the run.
     """
 
     ids: tuple[int, ...]
     sites: Mapping[Key, Array]
     precision: str | None = None
+    broken: tuple[str, int | None, int] | None = None
 
     @property
     def logits(self) -> Array | None:
@@ -75,7 +77,7 @@ def _whole(rows: Array, length: int) -> Array:
 def _rows(key: Key, one: Array, other: Array, spec: Spec) -> Array:
     a, b = one.astype(np.float64), other.astype(np.float64)
     if key[0] == "scores":
-        seen = _looking_back(a, b)
+        seen = looking_back(a, b)
         a, b = np.where(seen, a, 0.0), np.where(seen, b, 0.0)
     axis = row_axis(axes_of(key, spec))
     rest = tuple(i for i in range(a.ndim) if i != axis)
@@ -87,7 +89,7 @@ def _rows(key: Key, one: Array, other: Array, spec: Spec) -> Array:
     return np.asarray(np.where(np.isnan(found), np.where(alike, 0.0, np.inf), found))
 
 
-def _looking_back(a: Array, b: Array) -> Array:
+def looking_back(a: Array, b: Array) -> Array:
     """Scores [h q k] of keys ahead mean nothing: some engines never compute them, others hide them with −∞."""
     back = np.tril(np.ones(a.shape[1:], bool), a.shape[2] - a.shape[1])
     return np.asarray(back & np.isfinite(a) & np.isfinite(b))

@@ -6,8 +6,9 @@ import numpy as np
 
 from whybox.compare.observation import Observation, axes_of, in_order
 from whybox.compare.pieces import Described, Piece, alone
-from whybox.engine.edit import row_axis
+from whybox.engine.edit import first_bad_row, row_axis
 from whybox.engine.rounded import RoundedEngine, held_as
+from whybox.engine.trace import Key
 from whybox.errors import NonFiniteError
 from whybox.parts.rounding import LARGEST_FP16
 from whybox.spec import Spec
@@ -17,7 +18,8 @@ from whybox.spec import Spec
 class Overflow:
     """The first site, layer and position with NaN or Inf. value: our largest magnitude there, None where none is ours.
 
-    explained: a run of ours in float16 has its first NaN or Inf at the same site and layer.
+    explained: ours is beyond float16 there, and a run of ours in float16 has its first NaN or Inf at the same site and
+    layer, or behind all that was recorded before it.
     """
 
     site: str
@@ -28,16 +30,14 @@ class Overflow:
 
 
 def first_non_finite(seen: Observation, spec: Spec) -> tuple[str, int | None, int] | None:
-    """Scores may be −∞ where a key is hidden."""
-    for site, layer in in_order(spec):
-        value = seen.sites.get((site, layer))
-        if value is None:
-            continue
-        bad = np.isnan(value) | np.isposinf(value) if site == "scores" else ~np.isfinite(value)
-        if bad.any():
-            axis = row_axis(axes_of((site, layer), spec))
-            rows = bad.any(axis=tuple(i for i in range(value.ndim) if i != axis))
-            return site, layer, len(seen.ids) - len(rows) + int(np.flatnonzero(rows)[0])
+    """Where a run broke off, or else the first of the sites that were kept."""
+    if seen.broken is not None:
+        return seen.broken
+    for site, layer in (key for key in in_order(spec) if key in seen.sites):
+        value, axes = seen.sites[site, layer], axes_of((site, layer), spec)
+        row = first_bad_row(site, value, axes)
+        if row is not None:
+            return site, layer, len(seen.ids) - value.shape[row_axis(axes)] + row
     return None
 
 
@@ -50,18 +50,28 @@ def overflow(model: Described, seen: Observation) -> Overflow | None:
     through = len(model[0].layers) if layer is None else layer + 1
     piece = Piece(0, through, True, layer is None)
     ids = Observation(seen.ids, {})
-    sound = alone(piece, model, ids).sites.get((site, layer))
-    value = None if sound is None else float(np.abs(sound[np.isfinite(sound)]).max(initial=0.0))
-    return Overflow(
-        site, layer, position, value, value is not None and value > LARGEST_FP16 and _same(model, ids, piece, found)
-    )
+    value = _largest(alone(piece, model, ids), (site, layer), position, model[0])
+    beyond = value is not None and value > LARGEST_FP16
+    return Overflow(site, layer, position, value, beyond and _same(model, seen, (site, layer)))
 
 
-def _same(model: Described, ids: Observation, piece: Piece, found: tuple[str, int | None, int]) -> bool:
-    """Whether float16 emulated on our side breaks at that place first."""
+def _largest(sound: Observation, key: Key, position: int, spec: Spec) -> float | None:
+    """Of our numbers at a site and position."""
+    value = sound.sites.get(key)
+    if value is None:
+        return None
+    axis = row_axis(axes_of(key, spec))
+    row = value.take(position - len(sound.ids) + value.shape[axis], axis)
+    return float(np.abs(row[np.isfinite(row)]).max(initial=0.0))
+
+
+def _same(model: Described, seen: Observation, found: Key) -> bool:
+    """Whether float16 emulated on our side breaks first there, or between there and the last site that was kept."""
     engine = RoundedEngine(*held_as(*model, "fp16"), "fp16")
     try:
-        engine.run(ids.ids, tail=1)
+        engine.run(seen.ids, tail=1)
     except NonFiniteError as error:
-        return (error.site, error.layer) == found[:2]
+        order = list(in_order(model[0]))
+        ours, theirs = order.index((error.site, error.layer)), order.index(found)
+        return ours <= theirs and not any(key in seen.sites for key in order[ours:theirs])
     return False

@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from whybox.compare.observation import Observation, observation
-from whybox.engine.edit import Edit, set_to
+from whybox.compare.stepping import joined, stepped
+from whybox.engine.edit import set_to
 from whybox.engine.rewired import Rewire
 from whybox.engine.rounded import in_format
 from whybox.engine.trace import Key
+from whybox.errors import NonFiniteError
 from whybox.sites import sites_of
 from whybox.spec import Spec
 from whybox.testing.faults import NO_FAULT, Fault
@@ -75,11 +77,17 @@ def alone(
     """
     spec, weights = _cut(piece, *fault.changed(*model))
     kind: np.dtype[np.floating] = np.dtype(np.float64) if precision == "fp64" else np.dtype(np.float32)
-    engine = in_format(spec, weights if weights.dtype == kind else weights.cast(kind), precision, _inside(piece, fault))
+    held = weights if weights.dtype == kind else weights.cast(kind)
+    engine = in_format(spec, held, precision, _inside(piece, fault), fault.cached)
     ids = seen.ids if piece.from_ids else (0,) * len(seen.ids)
     tail = _rows_of_logits(seen, spec) if piece.head else 1
-    trace = engine.run(ids, [site.name for site in sites_of(spec)], _fed(piece, model[0], seen, kind), tail=tail)
-    return _renamed(piece, observation(trace))
+    entry = None if piece.from_ids else entering(model[0], seen, piece.start)
+    entry = None if entry is None else entry.astype(kind)
+    see = [site.name for site in sites_of(spec)]
+    if fault.behind is not None:
+        return _renamed(piece, joined(stepped(engine, ids, fault.behind, see, entry), tail))
+    edits = () if entry is None else (set_to("embed", entry),)
+    return _renamed(piece, observation(engine.run(ids, see, edits, tail=tail)))
 
 
 def _inside(piece: Piece, fault: Fault) -> tuple[Rewire, ...]:
@@ -95,11 +103,6 @@ def _inside(piece: Piece, fault: Fault) -> tuple[Rewire, ...]:
 def _rows_of_logits(seen: Observation, spec: Spec) -> int:
     """As many as the other side has, within bounds: a vocabulary of 262,144 would fill the memory."""
     return min(len(seen.ids) if seen.logits is None else len(seen.logits), max(1, MOST_LOGITS // spec.vocab))
-
-
-def _fed(piece: Piece, spec: Spec, seen: Observation, kind: np.dtype[np.floating]) -> tuple[Edit, ...]:
-    value = None if piece.from_ids else entering(spec, seen, piece.start)
-    return () if value is None else (set_to("embed", value.astype(kind)),)
 
 
 def _cut(piece: Piece, spec: Spec, weights: Weights) -> Described:
@@ -154,17 +157,18 @@ def _renamed(piece: Piece, seen: Observation) -> Observation:
 def whole(model: Described, seen: Observation, fault: Fault = NO_FAULT, precision: str = "fp32") -> Observation:
     """The whole model on the other side's ids, layer by layer, so that one layer at a time is held in `precision`.
 
-    Of its sites only the residual stream behind each layer, `final` and `logits` are kept.
+    Of its sites only the residual stream behind each layer, `final` and `logits` are kept, up to the first NaN or Inf.
     """
     count = len(model[0].layers)
     fed = Observation(seen.ids, {key: value for key, value in seen.sites.items() if key == ("logits", None)})
     kept: dict[Key, Array] = {}
     for piece in (Piece(0, 0, True, False), *(Piece(at, at + 1, False, False) for at in range(count))):
-        found = alone(piece, model, fed, fault, precision).sites
         key: Key = ("embed", None) if piece.from_ids else ("resid_post", piece.start)
-        kept[key] = found[key]
-        if not np.isfinite(found[key]).all():
+        try:
+            found = alone(piece, model, fed, fault, precision).sites
+        except NonFiniteError:
             return Observation(seen.ids, kept, precision)
+        kept[key] = found[key]
         fed = Observation(seen.ids, {**fed.sites, key: found[key]})
     head = alone(Piece(count, count, False, True), model, fed, fault, precision)
     return Observation(seen.ids, {**kept, **head.sites}, precision)

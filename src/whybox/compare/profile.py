@@ -76,9 +76,11 @@ def _shape(rows: Array, beyond: Array, spec: Spec) -> str:
     largest = np.sort(known)[::-1]
     if len(largest) > 2 and largest[0] > ALONE * largest[1]:
         return "one-token"
-    if first == 0:
+    if first == 0 and known.size:
         low, high = np.quantile(known, (0.1, 0.9))
         return "everywhere" if high <= EVEN * max(low, np.finfo(float).tiny) else "uneven"
+    if not known.size:
+        return "everywhere"
     return "positions" if first == 1 else "from"
 
 

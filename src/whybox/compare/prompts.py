@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from whybox.model import Model
+from whybox.targets.target import Chat
 
 BEYOND = 48
 """Tokens that a text goes on behind the widest window, so that a window off by one shows."""
@@ -19,23 +20,53 @@ CODE = (
     "def median(values):\n    ordered = sorted(values)\n    middle = len(ordered) // 2\n    if len(ordered) % 2:\n"
     "        return ordered[middle]\n    return (ordered[middle - 1] + ordered[middle]) /"
 )
+SHORT = (("english", ENGLISH), ("chinese", CHINESE), ("code", CODE))
+LINES = 6
+MOST_LINES = 200
 
 
 @dataclass(frozen=True)
 class Text:
-    """name; ids, as our side reads the text; text, None where ids alone were given."""
+    """name; ids, as our side reads the text (none where no side is ours); text, None where ids alone were given.
+
+    chat: a conversation in place of a text.
+    """
 
     name: str
     ids: tuple[int, ...]
     text: str | None
+    chat: Chat | None = None
+
+    @property
+    def asked(self) -> str | list[dict[str, str]] | None:
+        """What a model makes a prompt of; None where there are only ids."""
+        if self.chat is None:
+            return self.text
+        return [{"role": turn.role, "content": turn.content} for turn in self.chat.turns]
 
 
 def default_texts(model: Model) -> Iterator[Text]:
     """Short ones of three kinds, then lines that anyone can rebuild, behind the widest window or 96 tokens long."""
-    for name, text in (("english", ENGLISH), ("chinese", CHINESE), ("code", CODE)):
+    for name, text in SHORT:
         yield Text(name, tuple(model.prompt(text).ids), text)
-    ids = tuple(model.prompt(lines(200)).ids)
-    yield Text("lines", ids[: length_for(model)], None)
+    yield _long(model)
+
+
+def plain_texts() -> Iterator[Text]:
+    """The same where no side is a model of this machine: as texts alone."""
+    yield from (Text(name, (), text) for name, text in SHORT)
+    yield Text("lines", (), lines(LINES))
+
+
+def _long(model: Model) -> Text:
+    """As many whole lines as it takes; where not even they fit, tokens of the first ones."""
+    wanted = length_for(model)
+    for count in range(1, MOST_LINES):
+        ids = tuple(model.prompt(lines(count)).ids)
+        if len(ids) >= wanted:
+            break
+    whole = len(ids) <= model.spec.context
+    return Text("lines", ids if whole else ids[:wanted], lines(count) if whole else None)
 
 
 def length_for(model: Model) -> int:

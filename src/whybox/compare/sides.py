@@ -1,24 +1,26 @@
-"""The two sides of a comparison: a model run in some way, or what another program recorded.
+"""The two sides of a comparison: a model run in some way, what another program recorded, or an endpoint.
 
-A side is written NAME or NAME@way,way: `smollm2@bf16,sdpa`, `model.gguf@numpy`, `smollm2@int8,batch=4,cache`.
+A side is written NAME or NAME@way,way: `smollm2@bf16,sdpa`, `model.gguf@numpy`, `smollm2@int8,batch=4,cache`. An
+endpoint is `openai:NAME`, at OPENAI_BASE_URL or at an address of its own, with its precision where that is known:
+`openai:NAME@http://127.0.0.1:8000/v1@bf16`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from whybox.compare.observation import Observation, observation
 from whybox.compare.recorded import Recorded, read_recorded
-from whybox.engine.choice import KERNELS, TORCH_PRECISIONS
-from whybox.engine.edit import row_axis, site_axes
-from whybox.engine.trace import Key, Trace
-from whybox.errors import UsageError
+from whybox.compare.served import NOT_TOLD, Served
+from whybox.compare.stepping import joined, stepped
+from whybox.engine.choice import KERNELS, NUMPY, TORCH_PRECISIONS
+from whybox.engine.rounded import RoundedEngine, held_as
+from whybox.errors import NonFiniteError, UsageError
 from whybox.model import Model
 from whybox.sites import sites_of
+from whybox.targets.naming import OPENAI, endpoint_of, is_remote, target_of
+from whybox.targets.openai import OpenAITarget
 
-Array = np.ndarray
 OF_PLAIN_ATTENTION = ("scores", "pattern", "sink_mass")
 STEPPED = 8
 """Tokens that are fed one by one behind a cache, where a side is to be seen as it writes."""
@@ -45,19 +47,16 @@ class Live:
         engine, seen = self.model.engine, (site.name for site in sites_of(self.model.spec))
         hidden = () if engine.kernel.startswith("plain") else OF_PLAIN_ATTENTION
         see = [name for name in seen if name not in hidden]
-        if not self.stepped or len(ids) <= STEPPED:
-            return observation(engine.run(tuple(ids), see, tail=rows))
-        return _joined(list(self._pieces(ids, see)), rows)
-
-    def _pieces(self, ids: Sequence[int], see: list[str]) -> Iterator[Trace]:
-        cache = self.model.engine.fresh_cache(len(ids))
-        for piece in (ids[:-STEPPED], *([token] for token in ids[-STEPPED:])):
-            trace = self.model.engine.run(tuple(piece), see, cache=cache)
-            cache = trace.cache
-            yield trace
+        try:
+            if not self.stepped or len(ids) <= STEPPED:
+                return observation(engine.run(tuple(ids), see, tail=rows))
+            return joined(stepped(engine, ids, len(ids) - STEPPED, see), rows)
+        except NonFiniteError as error:
+            return Observation(tuple(ids), {}, self.precision, (error.site, error.layer, error.position))
 
 
-Side = Live | Recorded
+Computed = Live | Recorded
+Side = Computed | Served
 
 
 @dataclass(frozen=True)
@@ -101,8 +100,26 @@ def _with(way: Way, word: str, text: str) -> Way:
     raise UsageError(f"{text}: {word!r} is no way to run a model", f"known: {known}")
 
 
+def _run_as(base: Model, way: Way) -> Model:
+    """float16 is for GPUs; where there is none, it is emulated: every site rounded, sums in float32."""
+    try:
+        return base.variant(way.precision, None, way.chunk, way.batch, way.kernel, way.engine)
+    except UsageError:
+        if way.precision != "fp16":
+            raise
+        return emulated(base)
+
+
+def emulated(model: Model) -> Model:
+    """The model in float16, as any machine can show it: where it rounds, and where its range ends."""
+    engine = RoundedEngine(*held_as(model.spec, model.weights, "fp16"), "fp16")
+    return replace(model, engine=engine, way=replace(NUMPY, precision="fp16"))
+
+
 def side_of(text: str, opened: Callable[[str], Model], other: "Live | None" = None) -> Side:
     """A side from its name. `@way` alone is the other side's model, run that way. opened: a model by its name."""
+    if is_remote(text):
+        return served(text, opened)
     name, way = split(text)
     path = Path(name)
     if path.suffix in RECORDINGS and path.is_file():
@@ -110,28 +127,17 @@ def side_of(text: str, opened: Callable[[str], Model], other: "Live | None" = No
     if not name and other is None:
         raise UsageError(f"{text}: which model?", "only the second side may be a way alone")
     base = other.model if not name and other is not None else opened(name)
-    model = base.variant(way.precision, None, way.chunk, way.batch, way.kernel, way.engine)
+    model = _run_as(base, way)
     return Live(text if name else f"{other.name.partition('@')[0] if other else ''}{text}", model, way.stepped)
 
 
-def _joined(traces: Sequence[Trace], rows: int) -> Observation:
-    """Several runs behind one another as one: rows in a row, keys that came later empty."""
-    spec, length = traces[0].spec, traces[-1].end
-    sites: dict[Key, Array] = {}
-    for key in traces[0].sites:
-        site, layer = key
-        axes = site_axes(site, None if layer is None else spec.layers[layer].mlp)
-        parts = [_widened(trace.sites[key], axes, length, site) for trace in traces]
-        sites[key] = np.concatenate(parts, axis=row_axis(axes))
-    for key in (("final", None), ("logits", None)):
-        sites[key] = sites[key][-rows:] if key in sites else np.concatenate([t.logits for t in traces])[-rows:]
-    ids = tuple(token for trace in traces for token in trace.ids)
-    return Observation(ids, sites, traces[0].precision)
-
-
-def _widened(value: Array, axes: tuple[str, ...], length: int, site: str) -> Array:
-    if "q" not in axes or "k" not in axes:
-        return value
-    missing = length - value.shape[-1]
-    empty = -np.inf if site == "scores" else 0.0
-    return np.pad(value, [(0, 0)] * (value.ndim - 1) + [(0, missing)], constant_values=empty)
+def served(text: str, opened: Callable[[str], Model]) -> Served:
+    """An endpoint or a bot from its name; behind it @address and @precision. UsageError for an address that is none."""
+    name, precision = text, NOT_TOLD
+    front, at, last = text.rpartition("@")
+    if at and last in TORCH_PRECISIONS:
+        name, precision = front, last
+    front, at, last = name.rpartition("@")
+    if at and name.startswith(OPENAI) and last.startswith(("http://", "https://")):
+        return Served(text, OpenAITarget(replace(endpoint_of(front), base_url=last)), precision)
+    return Served(text, target_of(name, opened), precision)

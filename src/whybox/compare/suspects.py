@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from whybox.parts.rope import plain_of
-from whybox.spec import Activation, Attention, LinearRope, Llama3Rope, NtkRope, PlainRope, Spec, YarnRope
+from whybox.spec import Activation, Attention, LinearRope, Llama3Rope, Moe, NtkRope, Spec, YarnRope
 from whybox.testing import faults
 from whybox.testing.faults import Fault
 from whybox.weights import Weights
@@ -38,6 +38,9 @@ NORMS = ("attn_in", "mlp_in", "final", "query", "key", "attn_out", "mlp_out", "r
 TURNED = ("query_pos", "key_pos")
 PROJECTED = ("query", "key", "value")
 SOFTMAX = ("pattern", "sink_mass")
+NARROW = ("bf16", "fp16")
+SHARES = (1.0, 0.75, 0.5, 0.4, 0.25)  # of a head that models turn
+NARROWEST = 4  # dimensions that RoPE turns: two alone have one angle, and no scaling by length
 
 
 def fixed(spec: Spec) -> Iterator[Suspect]:
@@ -45,7 +48,8 @@ def fixed(spec: Spec) -> Iterator[Suspect]:
     f = faults
     groups: tuple[tuple[tuple[str, ...], tuple[Fault, ...]], ...] = (
         (("embed",), (f.EMBEDDING_UNSCALED, f.NO_EMBED_NORM, f.table_offset(1), f.table_offset(2), f.table_offset(-2))),
-        (NORMS, (f.GAIN_TWICE, f.GAIN_NEVER, f.NORM_KIND, f.norm_out_in("bf16"), f.norm_out_in("fp16"))),
+        (NORMS, (f.GAIN_TWICE, f.GAIN_NEVER, f.NORM_KIND)),
+        (NORMS, (*map(f.norm_before_gain_in, NARROW), *map(f.norm_out_in, NARROW))),
         (("attn_in",), (f.ATTENTION_NORM_MISSING,)),
         (("mlp_in",), (f.MLP_NORM_MISSING,)),
         (("final",), (f.FINAL_GAIN_ONE, f.FINAL_NORM_MISSING)),
@@ -54,13 +58,21 @@ def fixed(spec: Spec) -> Iterator[Suspect]:
         (TURNED, (f.ROPE_PAIRING, f.NO_ROPE, f.NO_ROPE_SCALING, *_scalings(spec))),
         (("scores",), (f.NO_SCORE_SCALE, f.NO_CAP, f.NO_ALIBI, f.KV_HEADS_TILED)),
         (SOFTMAX, (f.MASK_AFTER_SOFTMAX, f.NO_MASK, f.NO_WINDOW, *_windows(spec), f.NO_SINKS)),
-        (SOFTMAX, (f.softmax_in("bf16"), f.softmax_in("fp16"))),
+        (SOFTMAX, (*map(f.softmax_in, NARROW),)),
         (("attn_out",), (f.NO_OUT_BIAS,)),
         (("mlp_hidden",), (*(f.activation(form) for form in Activation), f.GATE_UP_EXCHANGED)),
-        (("mlp_hidden", "mlp_out"), (f.NO_MLP_BIAS, f.EXPERTS_NORMALISED, f.EXPERTS_NOT_NORMALISED)),
+        (("mlp_hidden", "mlp_out"), (f.NO_MLP_BIAS, f.EXPERTS_NORMALISED, f.EXPERTS_NOT_NORMALISED, *_experts(spec))),
         (("logits",), (f.HEAD_TIED, f.logit_cap(None), f.logit_scale(1.0))),
     )
     return (Suspect(fault, felt) for felt, members in groups for fault in members)
+
+
+def _experts(spec: Spec) -> Iterator[Fault]:
+    """One expert more or less than there should be, or one alone."""
+    for moe in dict.fromkeys(layer.mlp for layer in spec.layers):
+        if isinstance(moe, Moe):
+            counts = dict.fromkeys((moe.active - 1, moe.active + 1, 1))
+            yield from (faults.active_experts(n) for n in counts if 0 < n <= moe.experts and n != moe.active)
 
 
 def _windows(spec: Spec) -> Iterator[Fault]:
@@ -71,7 +83,7 @@ def _windows(spec: Spec) -> Iterator[Fault]:
 def _scalings(spec: Spec) -> Iterator[Fault]:
     """The other kinds of scaling that the factor and context of this description allow."""
     for rope in dict.fromkeys(layer.attention.rope for layer in spec.layers):
-        if isinstance(rope, PlainRope):
+        if rope is not None:
             yield from (_llama3(factor, original) for factor, original in LLAMA3)
         if not isinstance(rope, NtkRope | Llama3Rope | YarnRope):
             continue
@@ -109,7 +121,7 @@ def families(spec: Spec) -> Iterator[Family]:
     yield Family(f.score_scale_times, ("scores",), (width**-0.5, width**0.5, 0.5, 2.0))
     yield Family(f.score_cap, ("scores",), (50.0, 30.0, 20.0))
     yield Family(f.logit_cap, ("logits",), (30.0, 50.0))
-    yield Family(f.logit_scale, ("logits",), (c**-0.5, c**0.5))
+    yield Family(f.logit_scale, ("logits",), (1.0, c**-0.5, c**0.5))
 
 
 def _turned(spec: Spec) -> Iterator[Family]:
@@ -137,8 +149,8 @@ def widths(spec: Spec) -> Iterator[Suspect]:
     known = {a.head_width for a in attentions}
     right = {plain_of(a.rope).width for a in attentions if a.rope is not None}
     for head in known:
-        for part in (head, head // 2, head // 4):
-            if part % 2 == 0 and part and part not in right:
+        for part in dict.fromkeys(2 * round(head * share / 2) for share in SHARES):
+            if part >= NARROWEST and part not in right:
                 yield Suspect(faults.rope_width(part), TURNED)
 
 
@@ -147,9 +159,17 @@ def catalogue(spec: Spec) -> tuple[tuple[Suspect, ...], tuple[Family, ...]]:
     return (*fixed(spec), *widths(spec)), tuple(families(spec))
 
 
+def behind_cache(tokens: int) -> Iterator[Suspect]:
+    """Faults behind a cache, where it holds so many tokens: none can be felt before the first that follows."""
+    if tokens:
+        yield Suspect(faults.CACHE_POSITION.after(tokens), ("embed", *TURNED, "scores", *SOFTMAX))
+        yield Suspect(faults.CACHE_SLOT.after(tokens), SOFTMAX)
+        yield Suspect(faults.MASK_BY_INDEX.after(tokens), SOFTMAX)
+
+
 def changes_something(fault: Fault, spec: Spec, weights: Weights) -> bool:
     """Whether a fault makes this model another."""
-    if fault.rewires:
+    if fault.rewires or fault.cached is not None:
         return True
     other, arrays = fault.changed(spec, weights)
     return other != spec or any(arrays[role] is not weights[role] for role in arrays)

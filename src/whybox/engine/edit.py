@@ -171,6 +171,15 @@ def row_axis(axes: Sequence[str]) -> int:
     return next(i for i, letter in enumerate(axes) if letter in ("q", "k"))
 
 
+def first_bad_row(site: str, value: Array, axes: Sequence[str]) -> int | None:
+    """The first row with NaN or Inf, None where all is finite. Scores may be −∞: a hidden key."""
+    bad = np.isnan(value) | np.isposinf(value) if site == "scores" else ~np.isfinite(value)
+    if not bad.any():
+        return None
+    axis = row_axis(axes)
+    return int(np.flatnonzero(bad.any(axis=tuple(i for i in range(value.ndim) if i != axis)))[0])
+
+
 def apply(
     edit: Edit, value: Array, axes: tuple[str, ...], places: Mapping[str, Array], visible: Array | None
 ) -> tuple[Array, bool]:

@@ -11,12 +11,17 @@ import numpy as np
 
 from whybox.engine.reference import ReferenceEngine
 from whybox.engine.trace import Cache, Places, Tap, Trace
-from whybox.spec import Spec
+from whybox.parts.norm import layer_norm, rms_norm
+from whybox.spec import Norm, NormKind, Spec
 from whybox.weights import Weights
 
 Array = np.ndarray
 VISIBLE = "visible"
 """Beside the sites: which keys each query of the layer sees [q k], there once its scores are."""
+NORMED = "normed"
+"""Beside the sites: what a norm makes of a row before its gain."""
+Taken = Callable[[Cache], Cache]
+"""What a pass behind a cache takes it for."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +41,38 @@ class Rewire:
 
 
 class RewiredEngine(ReferenceEngine):
-    """The reference engine, some of whose sites are computed otherwise."""
+    """The reference engine, some of whose sites are computed otherwise, or which takes its cache for another."""
 
-    def __init__(self, spec: Spec, weights: Weights, rewires: tuple[Rewire, ...] = ()) -> None:
+    def __init__(
+        self, spec: Spec, weights: Weights, rewires: tuple[Rewire, ...] = (), cached: Taken | None = None
+    ) -> None:
         super().__init__(spec, weights)
         self.rewires = rewires
+        self.cached = cached
+        self._norms = tuple(rewire for rewire in rewires if rewire.site == NORMED)
 
     def _pass(self, ids: Array, tap: Tap, cache: Cache, tail: int | None) -> Trace:
         rewiring = _RewiringTap(tap.spec, tap.see, tap.edits, tap.strict, tap.statistics, rewires=self.rewires)
-        trace = super()._pass(ids, rewiring, cache, tail)
+        taken = cache if self.cached is None or not cache.seen else self.cached(cache)
+        trace = super()._pass(ids, rewiring, taken, tail)
         tap.largest = rewiring.largest
         return trace
+
+    def norm(self, x: Array, role: str, norm: Norm) -> Array:
+        rewires = [rewire for rewire in self._norms if rewire.touches(NORMED, _layer(role))]
+        if not rewires:
+            return super().norm(x, role, norm)
+        gain = self.weights[f"{role}.gain"]
+        ones = np.ones_like(gain)
+        bare = rms_norm(x, ones, norm.eps) if norm.kind is NormKind.RMS else layer_norm(x, ones, None, norm.eps)
+        for rewire in rewires:
+            bare = rewire.make(bare, {})
+        return bare * gain + self.weights[f"{role}.bias"] if norm.bias else bare * gain
+
+
+def _layer(role: str) -> int | None:
+    kind, _, rest = role.partition(".")
+    return int(rest.partition(".")[0]) if kind == "layers" else None
 
 
 @dataclass

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from whybox.engine.rewired import Rewire, RewiredEngine
+from whybox.engine.rewired import Rewire, RewiredEngine, Taken
 from whybox.parts.codes import GROUP, eight_bits, four_bits
 from whybox.parts.rounding import rounded
 from whybox.spec import Spec
@@ -25,20 +25,27 @@ _TABLES = ("embed", "positions", "sinks")
 class RoundedEngine(RewiredEngine):
     """Every site rounded to a format. Other arithmetic comes first, rounding after it."""
 
-    def __init__(self, spec: Spec, weights: Weights, sites: str, rewires: tuple[Rewire, ...] = ()) -> None:
+    def __init__(
+        self,
+        spec: Spec,
+        weights: Weights,
+        sites: str,
+        rewires: tuple[Rewire, ...] = (),
+        cached: Taken | None = None,
+    ) -> None:
         everywhere = Rewire(None, lambda value, _: rounded(value, sites))
-        super().__init__(spec, weights, (*rewires, everywhere))
+        super().__init__(spec, weights, (*rewires, everywhere), cached)
         self.precision = sites
         self.kernel = f"plain attention, emulated: every site rounded to {sites}, sums in float32"
 
 
-def in_format(spec: Spec, weights: Weights, sites: str, rewires: tuple[Rewire, ...] = ()) -> RewiredEngine:
+def in_format(
+    spec: Spec, weights: Weights, sites: str, rewires: tuple[Rewire, ...] = (), cached: Taken | None = None
+) -> RewiredEngine:
     """An engine with other arithmetic at some sites, which are rounded; fp32 and fp64 are what the weights are."""
-    return (
-        RoundedEngine(spec, weights, sites, rewires)
-        if sites in ("bf16", "fp16")
-        else RewiredEngine(spec, weights, rewires)
-    )
+    if sites in ("bf16", "fp16"):
+        return RoundedEngine(spec, weights, sites, rewires, cached)
+    return RewiredEngine(spec, weights, rewires, cached)
 
 
 def held_as(spec: Spec, weights: Weights, precision: str) -> tuple[Spec, Weights]:
@@ -53,9 +60,26 @@ def held_as(spec: Spec, weights: Weights, precision: str) -> tuple[Spec, Weights
 
 
 def _held(role: str, array: Array, precision: str) -> Array:
+    match held_bits(role, array, precision):
+        case 8:
+            return eight_bits(_rows(role, array)).reshape(array.shape)
+        case 5:
+            return four_bits(_rows(role, array)).reshape(array.shape)
+        case _:
+            return np.asarray(rounded(array, SITES_IN[precision]))
+
+
+def held_bits(role: str, array: Array, precision: str) -> int:
+    """Bits of one number of a role as a precision holds it, scales of its group included: 5 for 4-bit codes."""
     own = role.rpartition(".")[2]
     if precision not in CODED or array.ndim < 2 or own in _TABLES or own.endswith("bias"):
-        return np.asarray(rounded(array, SITES_IN[precision]))
-    rows = array.reshape(len(array) if own == "out" else -1, array[0].size if own == "out" else array.shape[-1])
-    four = precision == "int4" and len(rows) % TILE == 0 and rows.shape[1] % GROUP == 0
-    return (four_bits(rows) if four else eight_bits(rows)).reshape(array.shape)
+        return {"fp64": 64, "fp32": 32}.get(SITES_IN[precision], 16)
+    rows = _rows(role, array)
+    four = precision == "int4" and own != "head" and len(rows) % TILE == 0 and rows.shape[1] % GROUP == 0
+    return 5 if four else 8
+
+
+def _rows(role: str, array: Array) -> Array:
+    """A role as the matrix [out in] that is multiplied by."""
+    own = role.rpartition(".")[2]
+    return array.reshape(len(array) if own == "out" else -1, array[0].size if own == "out" else array.shape[-1])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
-from whybox.engine.edit import Edit, apply, check, edits_of, row_axis, site_axes
+from whybox.engine.edit import Edit, apply, check, edits_of, first_bad_row, row_axis, site_axes
 from whybox.engine.read import Reading
 from whybox.engine.wishes import site_and_layers, whole, whole_numbers
 from whybox.errors import NonFiniteError, PromptError, SiteError, UsageError
@@ -289,14 +289,11 @@ class Tap:
         return value
 
     def _require_finite(self, site: str, layer: int | None, value: Array, places: Places) -> None:
-        finite = np.isfinite(value)
-        bad = ~finite & ~np.isneginf(value) if site == "scores" else ~finite
-        if bad.any():
-            axes = site_axes(site, None if layer is None else self.spec.layers[layer].mlp)
-            axis = row_axis(axes)
-            rows = np.flatnonzero(bad.any(axis=tuple(i for i in range(value.ndim) if i != axis)))
-            raise NonFiniteError(site, layer, int(places[axes[axis]][rows[0]]), self.largest, OVERFLOW)
-        self.largest = f"largest |{site}| was {np.abs(value[finite]).max(initial=0):.6g}"
+        axes = site_axes(site, None if layer is None else self.spec.layers[layer].mlp)
+        row = first_bad_row(site, value, axes)
+        if row is not None:
+            raise NonFiniteError(site, layer, int(places[axes[row_axis(axes)]][row]), self.largest, OVERFLOW)
+        self.largest = f"largest |{site}| was {np.abs(value[np.isfinite(value)]).max(initial=0):.6g}"
 
 
 OVERFLOW = "range overflow, or a file with such values: use fp32 (or bf16), and check the file's digest"

@@ -9,7 +9,12 @@ from whybox.compare.comparison import Asked, Comparison, compare
 from whybox.compare.harm import Harm
 from whybox.compare.naming import Tried
 from whybox.compare.profile import Profile
-from whybox.compare.sides import Live, Side
+from whybox.compare.recorded import Recorded
+from whybox.compare.served import Served
+from whybox.compare.sides import Computed, Live, Side
+from whybox.errors import UsageError
+from whybox.jobs.diff_served import diff_served
+from whybox.jobs.diff_sides import side_row
 from whybox.jobs.provenance import model_info
 from whybox.report.document import Lang
 from whybox.report.document.diff import (
@@ -21,25 +26,42 @@ from whybox.report.document.diff import (
     PartingRow,
     ProfileRow,
     RungRow,
-    SideRow,
     SuspectRow,
     UndoneRow,
+    UnsaidRow,
 )
 from whybox.statistics.intervals import wilson
 
+EXCHANGED = (("the order of the sides", "the first one has NaN or Inf, and stands second"),)
 FAILING = ("named", "part-named", "not-determined", "unlike")
 
 
-def diff(ours: Live, theirs: Side, asked: Asked, seed: int = 0, lang: Lang = "en") -> DiffDocument:
-    """The comparison, told. UsageError for weights that have nothing to do with each other."""
+def diff(ours: Side, theirs: Side, asked: Asked, seed: int = 0, lang: Lang = "en") -> DiffDocument:
+    """The comparison, told. UsageError for weights that have nothing to do with each other, EndpointError for an
+    endpoint that cannot be asked.
+    """
+    match ours, theirs:
+        case Live(), Live() | Recorded():
+            return _computed(ours, theirs, asked, seed, lang)
+        case Live() | Served(), Served():
+            return diff_served(ours, theirs, asked, seed, lang)
+        case Served(), Live():
+            return diff_served(theirs, ours, asked, seed, lang)
+        case _:
+            first = ours.name if isinstance(ours, Recorded) else theirs.name
+            raise UsageError(f"{first} is a recording: it cannot be run", "put the model first, the recording second")
+
+
+def _computed(ours: Live, theirs: Computed, asked: Asked, seed: int, lang: Lang) -> DiffDocument:
     begun = time.perf_counter()
     found = compare(ours, theirs, asked)
+    sides = side_row(ours), side_row(theirs)
     return DiffDocument(
         schema=DiffDocument.identity(),
         lang=lang,
         model=model_info(ours.model),
         seed=seed,
-        sides=(_side(ours), _side(theirs)),
+        sides=sides[::-1] if found.exchanged else sides,
         verdict=found.verdict,
         same_experiment=found.reason is None,
         reason=found.reason,
@@ -60,15 +82,9 @@ def diff(ours: Live, theirs: Side, asked: Asked, seed: int = 0, lang: Lang = "en
         harm_reason=None if found.harm is not None else "no logits on both sides",
         missing_sites=found.missing,
         windows_not_reached=found.unreached,
+        unsaid=tuple(UnsaidRow(what=what, why=why) for what, why in (*found.unsaid, *EXCHANGED[: found.exchanged])),
         took_s=time.perf_counter() - begun,
     )
-
-
-def _side(side: Side) -> SideRow:
-    if isinstance(side, Live):
-        engine = side.model.engine
-        return SideRow(name=side.name, precision=side.precision, engine=engine.name, kernel=engine.kernel)
-    return SideRow(name=side.name, precision=side.precision)
 
 
 def _first(found: Comparison) -> PartingRow | None:
@@ -140,9 +156,10 @@ def _harm(found: Harm) -> HarmRow:
         positions=found.positions,
         kl_mean=_finite(found.kl_mean),
         kl_p999=_finite(found.kl_p999),
-        same_top=found.same_top.share or 0.0,
+        same_top=found.same_top.share,
         same_top_interval=wilson(found.same_top),
         ties=found.ties,
+        widest_turned=_finite(found.widest),
         moved=_finite(found.moved),
         first_divergent_token=found.first_divergent,
         flips=None if found.flips is None else found.flips.hits,

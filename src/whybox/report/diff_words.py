@@ -13,6 +13,44 @@ DIFFS: dict[str, tuple[str, str]] = {
     ),
     "diff.verdict.not-determined": ("Different; the cause is not determined.", "存在差异，原因未定。"),
     "diff.verdict.unlike": ("Not the same experiment: {reason}.", "不是同一实验：{reason}。"),
+    "diff.verdict.within-repeats": (
+        "No more than equal calls of an endpoint differ among themselves.",
+        "差异不超过端点重复调用自身的差异。",
+    ),
+    "diff.verdict.same-text": (
+        "The texts are the same; without log-probabilities nothing more can be said.",
+        "文本相同；没有对数概率，无法得出更多结论。",
+    ),
+    "diff.first.served": (
+        "first at position {position} ({text}): a log-probability is {error} nats away, {allowed} are allowed there",
+        "首次出现于位置 {position}（{text}）：对数概率相差 {error} nats，该处允许 {allowed}",
+    ),
+    "diff.repeats": (
+        "equal calls among themselves: log-probabilities move by up to {moved} nats, {texts} of {calls} texts differ (below {below})",
+        "重复调用自身：对数概率最多变动 {moved} nats，{calls} 次中 {texts} 次文本不同（低于 {below}）",
+    ),
+    "diff.rivals": (
+        "several known faults give the endpoint's numbers, so none is named: {rivals}",
+        "多种已知故障都能得到该端点的数值，因此不予确定：{rivals}",
+    ),
+    "diff.unsaid": ("not compared — {what}: {why}", "未比较——{what}：{why}"),
+    "diff.kl.least": (
+        "KL at least {mean} nats on average, {p999} at the 99.9th percentile of {n} positions",
+        "KL 平均至少 {mean} nats，{n} 个位置的 99.9 % 分位至少 {p999}",
+    ),
+    "diff.variation": (
+        "total variation between {low} and {high}: what the endpoint does not list is bounded, not known",
+        "总变差介于 {low} 与 {high} 之间：端点未列出的部分只有界限，并非已知",
+    ),
+    "diff.widest": (
+        "the widest gap that was turned is {times} times what rounding moves",
+        "被翻转的最大差距是舍入移动量的 {times} 倍",
+    ),
+    "diff.text.apart": (
+        "{flips} of {n} texts written on differ [{low} … {high}]",
+        "{n} 段续写中 {flips} 段不同 [{low} … {high}]",
+    ),
+    "diff.check.mask": ("mask", "掩码"),
     "diff.ladder": ("Alike?", "前提是否一致"),
     "diff.state.same": ("same", "相同"),
     "diff.state.different": ("different", "不同"),
@@ -116,3 +154,32 @@ DIFFS: dict[str, tuple[str, str]] = {
     "diff.layer": ("layer", "层"),
     "diff.error": ("error, share of its size", "误差（相对大小）"),
 }
+
+UNSAID: dict[str, str] = {
+    "sites, heads, tensors": "位点、头、张量",
+    "an endpoint shows text and log-probabilities alone": "端点只给出文本与对数概率",
+    "a cause": "原因",
+    "neither side has weights here": "双方在此均无权重",
+    "the two sides are models of unlike shape": "双方是结构不同的模型",
+    "logits, sites, texts token by token": "logits、位点、逐 token 的文本",
+    "the sides read other token ids": "双方读入的 token id 不同",
+    "one side alone has them": "仅一侧拥有",
+    "the order of the sides": "两侧的次序",
+    "the first one has NaN or Inf, and stands second": "第一侧含 NaN/Inf，改列第二",
+    "the residual stream": "残差流",
+    "it has another width": "宽度不同",
+    "the second side's own ids": "第二侧自己的 token id",
+    "both sides were fed the first side's ids": "双方都输入了第一侧的 id",
+    "behind NaN or Inf": "NaN/Inf 之后",
+    "every later value is lost with it": "其后的数值随之全部失去",
+    "the prompt's numbers in their own place": "提示自身位置的数值",
+    "the echo gives those of the next token: compared there": "回显给出的是下一个 token 的数值：已在该处比较",
+    "known faults in bf16": "bf16 下的已知故障",
+    "the endpoint's precision is not told: openai:NAME@bf16": "未告知端点的精度：openai:NAME@bf16",
+    "log-probabilities": "对数概率",
+    "the endpoint gave none": "端点未给出",
+    "raw text": "原始文本",
+    "no logits on both sides": "并非双方都有 logits",
+    "no log-probabilities behind the same tokens": "没有同样 token 之后的对数概率",
+}
+"""What could not be compared, and why, as documents hold it, in Chinese."""

@@ -7,9 +7,10 @@ A reason that is not listed is shown as it is: an unknown sentence is better tha
 
 import re
 
+from whybox.report.diff_words import UNSAID
 from whybox.report.document import Lang
 
-_CHINESE = {
+_CHINESE = UNSAID | {
     "no change that undoes it was confirmed": "没有任何消除它的改动得到证实",
     "the answer is right": "答案正确",
     "run with --effort full": "用 --effort full 运行可得",
@@ -49,6 +50,7 @@ _CHINESE = {
     "the joint effect is within the noise floor": "联合效应在底噪之内",
 }
 _WITH_NUMBERS = {
+    r"layers (\d+) … (\d+)": "第 {} … {} 层",
     r"not among the (\d+) with the largest effect at the decision": "不在决定位置效应最大的 {} 个之中",
     r"the cut would leave position (\d+) with no key to see": "切断后位置 {} 会没有可看的 key",
     r"the prompt has (\d+) tokens; a map of all heads is kept up to (\d+)": "提示有 {} 个 token；全部头的图至多 {} 个",

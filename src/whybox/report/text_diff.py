@@ -8,6 +8,7 @@ from rich.text import Text
 from whybox.report.document import Lang
 from whybox.report.document.diff import DiffDocument, HarmRow, SelfDocument
 from whybox.report.numbers import number, percent
+from whybox.report.reasons import reason
 from whybox.report.terminal import heading, plain_table
 from whybox.report.visible import one_line
 from whybox.report.words import say
@@ -33,13 +34,14 @@ def render_diff(document: DiffDocument, console: Console, lang: Lang) -> None:
 def verdict_line(document: DiffDocument, lang: Lang) -> str:
     """The verdict in one sentence."""
     named = ", ".join(each.what for each in document.named)
-    precision = max((side.precision for side in document.sides), key=_coarse)
+    precision = document.explained_by or max((side.precision for side in document.sides), key=_coarse)
     values = {"named": named, "precision": precision, "reason": document.reason}
     return say(f"diff.verdict.{document.verdict}", lang, **values)
 
 
 def _coarse(precision: str) -> int:
-    return ("fp64", "fp32", "fp16", "bf16", "int8", "int4").index(precision)
+    known = ("fp64", "fp32", "fp16", "bf16", "int8", "int4")
+    return known.index(precision) if precision in known else -1
 
 
 def _ladder(document: DiffDocument, console: Console, lang: Lang):  # type: ignore[no-untyped-def]
@@ -60,19 +62,26 @@ def where(document: DiffDocument, lang: Lang) -> Iterator[str]:
     if at is not None:
         site = at.site if at.layer is None else f"{at.site}.{at.layer}"
         values = {"site": site, "position": at.position, "text": at.text}
-        yield say("diff.first", lang, error=_number(at.error), allowed=_number(at.allowed), **values)
+        key = "diff.first" if document.repeats is None else "diff.first.served"
+        yield say(key, lang, error=_number(at.error), allowed=_number(at.allowed), **values)
         if at.heads is not None:
             yield say("diff.heads", lang, heads=", ".join(map(str, at.heads)))
         if at.channels is not None:
             yield say("diff.channels", lang, first=at.channels[0], last=at.channels[1])
     elif document.verdict in ("identical", "rounding"):
         yield say("diff.nowhere", lang)
+    if document.repeats is not None:
+        again = document.repeats
+        values = {"calls": again.calls, "texts": again.texts_differ, "below": percent(again.below)}
+        yield say("diff.repeats", lang, moved=number(again.moved), **values)
     if document.profile is not None and at is not None:
         yield say(f"diff.shape.{document.profile.shape}", lang, first=document.profile.first)
     if document.missing_sites:
         yield say("diff.missing", lang, sites=", ".join(document.missing_sites))
     if document.windows_not_reached:
         yield say("diff.window.short", lang, windows=", ".join(map(str, document.windows_not_reached)))
+    for each in document.unsaid:
+        yield say("diff.unsaid", lang, what=reason(each.what, lang), why=reason(each.why, lang))
 
 
 def why(document: DiffDocument, lang: Lang) -> Iterator[str]:
@@ -87,21 +96,33 @@ def why(document: DiffDocument, lang: Lang) -> Iterator[str]:
     if document.undone is not None:
         done = document.undone
         yield say("diff.undone", lang, error=_number(done.error), allowed=_number(done.allowed))
-    if document.verdict in ("not-determined", "part-named") and over is None:
+    if document.rivals:
+        yield say("diff.rivals", lang, rivals="; ".join(document.rivals))
+    elif document.verdict in ("not-determined", "part-named") and over is None:
         tried = [each.what for each in document.suspects if not each.named][:MOST_TRIED]
-        yield say("diff.tried", lang, tried="; ".join(tried)) if tried else say("diff.nothing.tried", lang)
+        if tried:
+            yield say("diff.tried", lang, tried="; ".join(tried))
+        elif document.repeats is None:
+            yield say("diff.nothing.tried", lang)
 
 
 def harm(document: DiffDocument, lang: Lang) -> Iterator[str]:
     """What it does to the next token and to what is written."""
     found = document.harm
     if found is None:
-        yield say("diff.no.harm", lang, reason=document.harm_reason)
+        yield say("diff.no.harm", lang, reason=reason(document.harm_reason or "", lang))
         return
-    yield say("diff.kl", lang, mean=_number(found.kl_mean), p999=_number(found.kl_p999), n=found.positions)
-    low, high = found.same_top_interval or (0.0, 1.0)
-    shares = {"share": percent(found.same_top), "low": percent(low), "high": percent(high)}
-    yield say("diff.top", lang, ties=found.ties, **shares)
+    if found.positions:
+        key = "diff.kl" if found.kl_is == "exact" else "diff.kl.least"
+        yield say(key, lang, mean=_number(found.kl_mean), p999=_number(found.kl_p999), n=found.positions)
+    if found.variation is not None:
+        yield say("diff.variation", lang, low=number(found.variation[0]), high=number(found.variation[1]))
+    if found.same_top is not None:
+        low, high = found.same_top_interval or (0.0, 1.0)
+        shares = {"share": percent(found.same_top), "low": percent(low), "high": percent(high)}
+        yield say("diff.top", lang, ties=found.ties, **shares)
+    if found.widest_turned is not None:
+        yield say("diff.widest", lang, times=number(found.widest_turned))
     if found.prompts:
         yield _written(found, lang)
     if found.same_top == 1 and not found.flips and found.moved:
@@ -112,6 +133,8 @@ def _written(found: HarmRow, lang: Lang) -> str:
     if not found.flips:
         return say("diff.text.same", lang, n=found.prompts)
     low, high = found.flips_interval or (0.0, 1.0)
+    if found.first_divergent_token is None:
+        return say("diff.text.apart", lang, flips=found.flips, n=found.prompts, low=percent(low), high=percent(high))
     values = {"flips": found.flips, "n": found.prompts, "first": found.first_divergent_token}
     return say("diff.text.differ", lang, low=percent(low), high=percent(high), **values)
 

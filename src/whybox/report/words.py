@@ -5,6 +5,7 @@ A sentence claims what was measured: "changed", "did not change beyond the floor
 
 from whybox.report.claims_words import CLAIMS
 from whybox.report.comparison_words import COMPARISONS
+from whybox.report.diff_sensitivity_words import SENSITIVITIES
 from whybox.report.diff_words import DIFFS
 from whybox.report.document import Lang
 from whybox.report.estimate_words import ESTIMATES
@@ -26,6 +27,7 @@ WORDS: dict[str, tuple[str, str]] = (
     | SIZES
     | DIFFS
     | NEXT_WORDS
+    | SENSITIVITIES
     | {
         # frame of a page
         "page.why": ("why · {case}", "归因 · {case}"),

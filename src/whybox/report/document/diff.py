@@ -6,7 +6,9 @@ from pydantic import Field
 
 from whybox.report.document.base import Document, Interval, Part
 
-DiffVerdict = Literal["identical", "rounding", "named", "part-named", "not-determined", "unlike"]
+DiffVerdict = Literal[
+    "identical", "rounding", "within-repeats", "same-text", "named", "part-named", "not-determined", "unlike"
+]
 
 
 class RungRow(Part):
@@ -18,7 +20,7 @@ class RungRow(Part):
 
 
 class SideRow(Part):
-    """One of the two sides. kernel, engine: null for a recording."""
+    """One of the two sides. kernel, engine: null for a recording and an endpoint. precision: may be `not told`."""
 
     name: str
     precision: str
@@ -27,7 +29,10 @@ class SideRow(Part):
 
 
 class PartingRow(Part):
-    """The first place that rounding does not explain; error and allowed as shares of the size of our value there."""
+    """The first place that rounding does not explain; error and allowed as shares of the size of our value there.
+
+    Of an endpoint: the largest change of a log-probability that is listed, in nats.
+    """
 
     site: str
     layer: int | None
@@ -94,14 +99,22 @@ class LeftRow(Part):
 
 
 class HarmRow(Part):
-    """Whether it matters, over all positions compared. kl in nats; null where one side has NaN."""
+    """Whether it matters, over all positions compared. kl in nats; null where one side has NaN.
+
+    kl_is: of an endpoint only the most probable tokens are known, so that KL is at least that. variation: the least and
+    the most that ½ Σ |p − q| can be on average there. widest_turned: the largest gap between our two best tokens where
+    another token is chosen, in multiples of what rounding moves.
+    """
 
     positions: int
     kl_mean: float | None
     kl_p999: float | None
-    same_top: float
+    kl_is: Literal["exact", "at least"] = "exact"
+    variation: Interval | None = None
+    same_top: float | None
     same_top_interval: Interval | None
     ties: int
+    widest_turned: float | None = None
     moved: float | None
     first_divergent_token: int | None
     flips: int | None = None
@@ -109,8 +122,28 @@ class HarmRow(Part):
     flips_interval: Interval | None = None
 
 
+class UnsaidRow(Part):
+    """What could not be compared, and why."""
+
+    what: str
+    why: str
+
+
+class RepeatsRow(Part):
+    """Equal calls of an endpoint among themselves. moved: largest change of a log-probability, nats."""
+
+    moved: float
+    texts_differ: int
+    calls: int
+    below: float
+
+
 class DiffDocument(Document):
-    """`whybox diff`: two runs of one model, compared down to the cause."""
+    """`whybox diff`: two runs of one model, compared down to the cause.
+
+    repeats: of an endpoint. explained_by: the precision whose rounding was allowed for it. rivals: faults that give its
+    numbers equally well, so that none is named.
+    """
 
     NAME: ClassVar[str] = "whybox.diff"
 
@@ -133,6 +166,10 @@ class DiffDocument(Document):
     harm_reason: str | None = None
     missing_sites: tuple[str, ...] = ()
     windows_not_reached: tuple[int, ...] = ()
+    unsaid: tuple[UnsaidRow, ...] = ()
+    repeats: RepeatsRow | None = None
+    explained_by: str | None = None
+    rivals: tuple[str, ...] = ()
 
 
 class SelfRow(Part):
@@ -154,3 +191,44 @@ class SelfDocument(Document):
     rows: tuple[SelfRow, ...]
     passed: bool
     not_run: tuple[str, ...] = ()
+
+
+class RestoredRow(Part):
+    """Something given back in full while all else stays quantised. kl: what is left, nats; gain: what it takes away.
+
+    kind: part (embedding, a layer, the head), role (one kind of matrix in all layers), tensor, and sets of parts or
+    tensors. bytes_more: kept in 16 bits each. interval: 95 %, over blocks of 16 positions.
+    """
+
+    kind: Literal["part", "role", "tensor", "parts", "tensors"]
+    name: str
+    parameters: int
+    bytes_more: int | None
+    kl: float
+    gain: float
+    interval: Interval | None
+
+
+class SensitivityDocument(Document):
+    """`whybox diff A B --sensitivity`: what a quantisation costs, and which parts to keep in higher precision.
+
+    kl: KL(full ‖ quantised weights) in nats, both in float32; as_run: the same with the side's own arithmetic. floor:
+    what float32 alone moves it by. keep: the cheapest of all that takes away half of it.
+    """
+
+    NAME: ClassVar[str] = "whybox.diff-sensitivity"
+
+    sides: tuple[SideRow, SideRow]
+    texts: tuple[str, ...]
+    positions: int
+    blocks: int
+    kl: float
+    interval: Interval | None
+    as_run: float
+    floor: float
+    bytes_held: int | None
+    units: tuple[RestoredRow, ...]
+    sets: tuple[RestoredRow, ...]
+    keep: RestoredRow | None
+    keep_reason: str | None = None
+    runs: int

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+from whybox.report.diff_scale import TICKS, height
 from whybox.report.document import DiffDocument, Lang
 from whybox.report.html.page import Bundle, Table, page
 from whybox.report.numbers import exact
@@ -11,10 +12,14 @@ from whybox.report.words import say
 
 BUNDLE = Bundle(("theme.js", "copy.js", "comparison.js"), ("base.css", "why.css", "run.css"))
 MOST_POINTS = 1024
-TICKS = ((-9, "10⁻⁹"), (-6, "10⁻⁶"), (-3, "10⁻³"), (0, "1"))
-LEAST = 1e-9  # below which an error is drawn as that: a logarithm needs an end
 STATES = {"same": "pass", "different": "fail", "unknown": "skipped"}
-CARDS = {"identical": "pass", "rounding": "pass", "not-determined": "inconclusive"}
+CARDS = {
+    "identical": "pass",
+    "rounding": "pass",
+    "within-repeats": "pass",
+    "same-text": "pass",
+    "not-determined": "inconclusive",
+}
 
 
 def diff_page(document: DiffDocument, lang: Lang) -> str:
@@ -45,16 +50,11 @@ def _line(values: Sequence[float | None]) -> str:
     step = max(1, math.ceil(len(values) / MOST_POINTS))
     width = max(1, len(values) - 1)
     kept = ((place, value) for place, value in enumerate(values) if value is not None and place % step == 0)
-    return " ".join(f"{100 * place / width:.3f},{100 * (1 - _height(value)):.3f}" for place, value in kept)
-
-
-def _height(value: float) -> float:
-    """0 at LEAST, 1 at ten times the size of the value itself."""
-    return min(1.0, max(0.0, (math.log10(max(value, LEAST)) - math.log10(LEAST)) / (1 - math.log10(LEAST))))
+    return " ".join(f"{100 * place / width:.3f},{100 * (1 - height(value)):.3f}" for place, value in kept)
 
 
 def _ticks() -> list[tuple[float, str]]:
-    return [(_height(10.0**power), label) for power, label in TICKS]
+    return [(height(10.0**power), label) for power, label in TICKS]
 
 
 def _suspects(document: DiffDocument, lang: Lang) -> Table:

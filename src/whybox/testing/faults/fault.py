@@ -1,14 +1,15 @@
 """What a fault is: other settings, other weights, or other arithmetic, as data."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from whybox.engine.choice import NUMPY
 from whybox.engine.reference import ReferenceEngine
-from whybox.engine.rewired import Rewire, RewiredEngine
+from whybox.engine.rewired import Rewire, RewiredEngine, Taken
 from whybox.model import Model
+from whybox.parts.rounding import UNIT
 from whybox.spec import Attention, Layer, Mlp, Moe, Spec
 from whybox.weights import Origin, Weights
 
@@ -26,21 +27,29 @@ def nothing(spec: Spec, weights: Weights) -> Described:
 class Fault:
     """name; what goes wrong, in one line; how the description or the weights differ, and the arithmetic.
 
-    engine: the class that runs it, where no rewire says what differs.
+    rounds: the format that it rounds some sites to. cached: what a cache is taken for by a pass behind it. behind: the
+    tokens in the cache before the others follow one by one, where that is known. why: what the fault does to the
+    numbers, so that one can judge its naming.
     """
 
     name: str
     what: str
     changed: Changed = nothing
     rewires: tuple[Rewire, ...] = ()
-    engine: type[ReferenceEngine] | None = None
+    rounds: str | None = None
+    cached: Taken | None = None
+    behind: int | None = None
+    why: str = ""
 
     def engine_for(self, spec: Spec, weights: Weights) -> ReferenceEngine:
         """An engine with this fault."""
         described = self.changed(spec, weights)
-        if self.engine is not None:
-            return self.engine(*described)
-        return RewiredEngine(*described, self.rewires) if self.rewires else ReferenceEngine(*described)
+        other = bool(self.rewires) or self.cached is not None
+        return RewiredEngine(*described, self.rewires, self.cached) if other else ReferenceEngine(*described)
+
+    def after(self, tokens: int) -> "Fault":
+        """A fault behind a cache, where the cache holds so many tokens and the others follow one by one."""
+        return replace(self, behind=tokens, what=f"{self.what}, from token {tokens} on")
 
     def of(self, model: Model) -> Model:
         """The same file, run with this fault by a NumPy engine: what it is compared with had better be one as well."""
@@ -76,11 +85,12 @@ def together(faults: Iterable[Fault]) -> Fault:
             spec, weights = fault.changed(spec, weights)
         return spec, weights
 
-    engines = [fault.engine for fault in chosen if fault.engine is not None]
     rewires = tuple(rewire for fault in chosen for rewire in fault.rewires)
     name = " + ".join(fault.name for fault in chosen)
     what = ", ".join(fault.what for fault in chosen)
-    return Fault(name, what, changed, rewires, engines[0] if engines else None)
+    first = next((fault for fault in chosen if fault.cached is not None), NO_FAULT)
+    rounds = max((fault.rounds for fault in chosen if fault.rounds), key=UNIT.__getitem__, default=None)
+    return Fault(name, what, changed, rewires, rounds, first.cached, first.behind)
 
 
 def attention(change: Callable[[Attention], Attention]) -> Changed:
@@ -98,9 +108,26 @@ def with_layers(spec: Spec, change: Callable[[Layer], Layer]) -> Spec:
     return replace(spec, layers=tuple(map(change, spec.layers)))
 
 
-def with_arrays(weights: Weights, changed: dict[str, Array]) -> Weights:
+def with_arrays(weights: Weights, changed: Mapping[str, Array]) -> Weights:
     """The weights with some arrays replaced: no longer those of their file."""
-    return replace(weights, arrays={**weights.arrays, **changed}, origin=Origin())
+    return replace(weights, arrays=Overlaid(weights.arrays, changed), origin=Origin())
+
+
+@dataclass(frozen=True, eq=False)
+class Overlaid(Mapping[str, Array]):
+    """Arrays, some of them replaced. Nothing is looked up before it is wanted: a layer may be decoded when it is."""
+
+    under: Mapping[str, Array]
+    over: Mapping[str, Array]
+
+    def __getitem__(self, role: str) -> Array:
+        return self.over[role] if role in self.over else self.under[role]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**dict.fromkeys(self.under), **dict.fromkeys(self.over)})
+
+    def __len__(self) -> int:
+        return len({*self.under, *self.over})
 
 
 def in_layers(*roles: str) -> Callable[[Spec], list[str]]:

@@ -11,9 +11,14 @@ from whybox.weights import Weights
 Array = np.ndarray
 
 
+_ACTIVATED = "`mlp_in` is exact and `mlp_hidden` is not: the same numbers went through another function."
+_UNBIASED = "The gap of the projection is one vector, the same at every position: its bias."
+
+
 def activation(form: Activation) -> Fault:
     """Another activation in every MLP."""
-    return Fault("activation", f"{form.value} for the right activation", mlp(lambda at: replace(at, activation=form)))
+    what = f"{form.value} for the right activation"
+    return Fault("activation", what, mlp(lambda at: replace(at, activation=form)), why=_ACTIVATED)
 
 
 def _exchanged(spec: Spec, weights: Weights) -> Described:
@@ -27,7 +32,7 @@ def _without(*roles: str) -> Fault:
         zeroed = {role: np.zeros_like(weights[role]) for role in weights if role.endswith(roles)}
         return spec, with_arrays(weights, zeroed)
 
-    return Fault("", "", changed)
+    return Fault("", "", changed, why=_UNBIASED)
 
 
 def _experts(change: bool) -> Fault:
@@ -35,7 +40,8 @@ def _experts(change: bool) -> Fault:
         return replace(layer, mlp=replace(layer.mlp, normalise=change)) if isinstance(layer.mlp, Moe) else layer
 
     what = "weights of the chosen experts " + ("divided by their sum" if change else "not divided by their sum")
-    return Fault("router-normalise", what, lambda spec, weights: (with_layers(spec, other), weights))
+    why = "`router` and the experts' hidden values are exact; what they write together is off by one factor a token."
+    return Fault("router-normalise", what, lambda spec, weights: (with_layers(spec, other), weights), why=why)
 
 
 def active_experts(count: int) -> Fault:
@@ -44,15 +50,22 @@ def active_experts(count: int) -> Fault:
     def other(at: Mlp | Moe) -> Mlp | Moe:
         return replace(at, active=count) if isinstance(at, Moe) else at
 
-    return Fault("experts-active", f"{count} experts for each token", mlp(other))
+    why = "`router` is exact; hidden values exist for other experts."
+    return Fault("experts-active", f"{count} experts for each token", mlp(other), why=why)
 
 
 ERF_GELU = Fault(
     "erf-gelu",
     "exact GELU for the tanh form",
     mlp(lambda at: replace(at, activation=Activation.GELU_ERF) if at.activation is Activation.GELU_TANH else at),
+    why=_ACTIVATED,
 )
-GATE_UP_EXCHANGED = Fault("gate-up-exchanged", "gate and up projection exchanged", _exchanged)
+GATE_UP_EXCHANGED = Fault(
+    "gate-up-exchanged",
+    "gate and up projection exchanged",
+    _exchanged,
+    why="`mlp_in` is exact; `mlp_hidden` is act(up) ⊙ gate in place of act(gate) ⊙ up.",
+)
 NO_QKV_BIAS = replace(
     _without("query_bias", "key_bias", "value_bias"), name="no-qkv-bias", what="query, key and value without bias"
 )

@@ -1,0 +1,1 @@
+"""Planted faults, and what `whybox diff` says of them: `python -m bench.mutations`."""
