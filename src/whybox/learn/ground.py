@@ -60,7 +60,7 @@ class TextA:
 
     def _engine(self, fault: Fault) -> Engine:
         model = self.model
-        if fault.rewires or fault.engine is not None:
+        if fault.rewires or fault.cached is not None:
             return fault.engine_for(model.spec, model.weights)
         return choice.build(*fault.changed(model.spec, model.weights), model.way).engine
 
