@@ -139,5 +139,5 @@ def served(text: str, opened: Callable[[str], Model]) -> Served:
         name, precision = front, last
     front, at, last = name.rpartition("@")
     if at and name.startswith(OPENAI) and last.startswith(("http://", "https://")):
-        return Served(text, OpenAITarget(replace(endpoint_of(front), base_url=last)), precision)
+        return Served(text, OpenAITarget(endpoint_of(front, last)), precision)
     return Served(text, target_of(name, opened), precision)
