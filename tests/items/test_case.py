@@ -228,6 +228,28 @@ def test_choice_options_score_by_letter_and_content() -> None:
     assert scorer.score("A").outcome == "wrong"
 
 
+def test_a_choice_by_log_probability_is_one_among_labels() -> None:
+    def case(**answer: object) -> Case:
+        options = {"A": "3 days", "B": "7 days"}
+        plain = {"right": "B", "kind": "choice", "options": options, "by": "logprob"}
+        kept = {name: value for name, value in (plain | answer).items() if value is not None}
+        return Case.from_data({"id": "c", "text": "Pick one:", "answer": kept})
+
+    instance = case().filled()
+    assert instance.by == "logprob"
+    assert Case.from_instance(instance).filled().by == "logprob"
+    assert case(by=None).filled().by == "text"
+    for wrong, said in (
+        ({"options": None}, "answer.by: expected logprob only with kind: choice and two options or more"),
+        ({"options": {"B": "7 days"}}, "found kind: choice, 1 options"),
+        ({"options": None, "kind": "text"}, "found kind: text, 0 options"),
+        ({"match": {"pattern": "B"}}, "answer.match: expected no match beside by: logprob"),
+        ({"by": "logprobs"}, "answer.by: expected 'text' or 'logprob', found 'logprobs'"),
+    ):
+        with pytest.raises(CaseError, match=re.escape(said)):
+            case(**wrong)
+
+
 def test_the_lenient_scorer_tells_a_wrong_form_from_a_wrong_value() -> None:
     examples = Path(__file__).parents[2] / "examples"
     instance = Case.load(examples / "format.yaml").filled()
@@ -287,9 +309,10 @@ def test_every_shipped_example_is_a_valid_case(path: Path) -> None:
 
 def test_the_cases_of_the_documentation_are_valid() -> None:
     page = (Path(__file__).parents[2] / "docs" / "case.md").read_text(encoding="utf-8")
-    refund, sky = (Case.parse(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL))
+    refund, sky, chosen = (Case.parse(block) for block in re.findall(r"```yaml\n(.*?)```", page, re.DOTALL))
     assert refund.filled() == Case.parse(REFUND).filled()
     assert sky.filled().raw_parts[0].text == 'Reply as {"colour": ...}. The sky over Oslo is'
+    assert chosen.filled().by == "logprob"
     assert set(re.findall(r"^\| `(\w+)", page, re.MULTILINE)) >= set(CaseText.model_fields)
 
 

@@ -1,11 +1,15 @@
 """A suite from its file to its document, on bots; errors that end a run, and what comes of going on."""
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from whybox.errors import EndpointError, UsageError
+from whybox.items.case import Case
+from whybox.items.generate import generate
 from whybox.jobs.run import RunOptions, kept_document, plan_rows, prepare, run_suite, seconds_of, target_from
 from whybox.report.document import CallsPayload, RunDocument, to_json
 from whybox.report.html import run_page
@@ -179,3 +183,44 @@ def test_items_of_the_user_in_three_forms(tmp_path: Path) -> None:
             load_items(tmp_path / name, "en")
     with pytest.raises(UsageError, match="found no file"):
         load_items(tmp_path / "gone.yaml", "en")
+
+
+CHOICES = """
+suite: choices
+targets: [{target}]
+data: {{mine: {{file: cases.jsonl}}}}
+probes:
+  order: {{data: mine, parts: [doc1, doc2, doc3]}}
+gates:
+  - {{probe: order, statistic: right, at_least: 0.5}}
+run:
+  floor: {{items: 2, times: 2}}
+"""
+
+
+def of_choices(folder: Path, target: str) -> RunDocument:
+    """The user's own choices, answered by log-probability in every order of their passages."""
+    lines = []
+    for item in generate("choice", "en", 4, seed=2, count_tokens=len, size=3):
+        options = re.findall(r"^([A-Z])\) (.+)$", item.instance.part("question").text, re.MULTILINE)
+        lines.append(Case.from_instance(replace(item.instance, by="logprob", options=tuple(options))).line)
+    (folder / "cases.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    path = folder / "whybox.yaml"
+    path.write_text(CHOICES.format(target=json.dumps(target)))
+    return run_suite(prepare(path, PLAIN, opened), PLAIN, folder / "out")
+
+
+def test_choices_by_log_probability_are_scored_as_labels(tmp_path: Path) -> None:
+    document = of_choices(tmp_path, "bot:honest")
+    (probe,), (target,) = document.probes, document.targets
+    assert (probe.n, probe.errors) == (4, 0)
+    (right,) = [row for row in probe.estimates if row.statistic == "right"]
+    assert right.estimate == 1.0
+    calls = document.calls.finished
+    assert {row.ability: (row.shown, row.asked) for row in target.observed} == {"logprobs": (calls, calls)}
+
+
+def test_choices_by_log_probability_are_not_asked_where_there_are_none(tmp_path: Path) -> None:
+    document = of_choices(tmp_path, "bot:drops_logprobs")
+    assert document.probes[0].not_measured == "needs logprobs: not usable: this bot drops them"
+    assert (document.calls.finished, document.gates[0].verdict, document.exit_code) == (0, "skipped", 5)

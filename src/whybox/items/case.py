@@ -97,6 +97,8 @@ class Case:
             answer["wrong"] = escape(instance.wrong)
         if instance.options:
             answer["options"] = {label: escape(text) for label, text in instance.options}
+        if instance.by != "text":
+            answer["by"] = instance.by
         if instance.match is not None:
             answer["match"] = dict(vars(instance.match))
         if got is not None:
@@ -198,6 +200,7 @@ def _instance(text: CaseText, slots: Mapping[str, str], name: str, own: bool) ->
         decoding=_decoding(text),
         contract_prefix=text.contract.prefix if text.contract else None,
         match=None if answer.match is None else _match(answer.match),
+        by=answer.by,
     )
 
 

@@ -21,6 +21,7 @@ from whybox.items.scoring.quantities import find_quantities
 from whybox.text.prompt import Part
 
 Kind = Literal["number", "name", "choice", "text"]
+By = Literal["text", "logprob"]
 Role = Literal["system", "user", "assistant"]
 
 
@@ -50,7 +51,7 @@ class CaseInstance:
     """One concrete prompt with its answers. Either `messages` or `raw_parts` is empty.
 
     `values`: the slot values that made it; `wrong`: None when the case names none; `got`: only on the case itself;
-    `match`: how answers are matched where not by their kind.
+    `match`: how answers are matched where not by their kind; `by`: how a target chooses among the options.
     """
 
     id: str
@@ -68,6 +69,7 @@ class CaseInstance:
     decoding: Decoding = field(default_factory=Decoding)
     contract_prefix: str | None = None
     match: Match | None = None
+    by: By = "text"
 
     @property
     def is_raw(self) -> bool:

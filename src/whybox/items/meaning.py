@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from whybox.errors import CaseError
 from whybox.items.instance import CaseInstance
-from whybox.items.schema import CaseText, MessageText
+from whybox.items.schema import AnswerText, CaseText, MessageText
 from whybox.items.slots import slots_in, stray_brace
 from whybox.items.yaml_tree import FieldPath
 
@@ -51,6 +51,17 @@ def check(case: CaseText) -> None:
         raise FieldFault(("answer", "match"), "answers without slots, which no pattern and no schema follows", slots[0])
     if case.answer.kind != "choice" and case.answer.options is not None:
         raise FieldFault(("answer", "options"), "options only with kind: choice", f"kind: {case.answer.kind}")
+    if case.answer.by == "logprob":
+        _check_labels(case.answer)
+
+
+def _check_labels(answer: AnswerText) -> None:
+    """A choice by log-probability is one among labels, and nothing else of it is read."""
+    if answer.kind != "choice" or len(answer.options or {}) < 2:
+        found = f"kind: {answer.kind}, {len(answer.options or {})} options"
+        raise FieldFault(("answer", "by"), "logprob only with kind: choice and two options or more", found)
+    if answer.match is not None:
+        raise FieldFault(("answer", "match"), "no match beside by: logprob, which answers with a label", "one")
 
 
 def check_answers(instance: CaseInstance) -> None:

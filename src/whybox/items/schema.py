@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from whybox.items.instance import Kind, Role
+from whybox.items.instance import By, Kind, Role
 
 
 def _as_written(value: object) -> object:
@@ -84,12 +84,16 @@ class MatchText(Strict):
 
 
 class AnswerText(Strict):
-    """What is right, what is wrong, and how the two are told apart. `options`: label → text, for `choice`."""
+    """What is right, what is wrong, and how the two are told apart. `options`: label → text, for `choice`.
+
+    by: how an option is chosen: by the text that is written, or by the most probable label.
+    """
 
     right: Answer
     wrong: Answer | None = None
     kind: Kind
     options: dict[str, Answer] | None = None
+    by: By = "text"
     match: MatchText | None = None
     got: Text | None = None
 

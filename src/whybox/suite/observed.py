@@ -46,6 +46,9 @@ def _shown(record: Record) -> Iterator[tuple[str, str | None]]:
     if not isinstance(request, Request):
         yield "chat_scores" if is_chat else "scores", None if isinstance(outcome, AnswerScore) else failed
         return
+    if request.choices:
+        yield "logprobs", failed
+        return
     yield "chat" if is_chat else "raw", failed
     if not isinstance(outcome, Reply):
         return

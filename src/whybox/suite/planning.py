@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from whybox.probes.design import AnyRequest, Call, Ground, Plan, missing
+from whybox.probes.design import AnyRequest, Call, Design, Ground, Plan, missing
 from whybox.statistics.unknown import Unknown
 from whybox.suite.behaviour import Behaviour
 from whybox.suite.floor import FLOOR, floor_calls
@@ -47,11 +47,20 @@ def plan(suite: Behaviour, grounds: Mapping[str, Ground]) -> Planned:
     probes: dict[Where, Plan | Skipped] = {}
     for name, design in suite.probes.items():
         for target, ground in grounds.items():
-            lacking = missing(design.NEEDS, ground.abilities)
-            probes[name, target] = _whole(design.plan(name, ground), ground) if lacking is None else Skipped(lacking)
+            probes[name, target] = _planned(name, design, ground)
     size = suite.file.run.floor
     floors = {target: tuple(floor_calls(_calls_of(probes, target), size.items, size.times)) for target in grounds}
     return Planned(probes, floors)
+
+
+def _planned(name: str, design: Design, ground: Ground) -> Plan | Skipped:
+    """The plan of one probe. Calls that choose by log-probability need it, whatever the probe needs."""
+    if (lacking := missing(design.NEEDS, ground.abilities)) is not None:
+        return Skipped(lacking)
+    found = design.plan(name, ground)
+    if found.calls and all(isinstance(call.request, Request) and call.request.choices for call in found.calls):
+        lacking = missing(("logprobs",), ground.abilities)
+    return _whole(found, ground) if lacking is None else Skipped(lacking)
 
 
 def longest(calls: Iterable[Call]) -> int:

@@ -57,6 +57,8 @@ def request_text(request: AnyRequest) -> str:
     kinds = {"prompt_kind": "chat" if isinstance(request.prompt, Chat) else "raw"}
     data = asdict(request)
     del data["repeat"]
+    if not data.get("choices", True):  # as it stood before there were any
+        del data["choices"]
     return text({"request": "score" if isinstance(request, AnswerRequest) else "ask", **kinds, **data})
 
 
@@ -67,7 +69,7 @@ def request_of(written: str, repeat: int = 0) -> AnyRequest:
     if data["request"] == "score":
         return AnswerRequest(prompt, data["answer"], data["logprobs"], repeat)
     sampling = Sampling(**{**data["sampling"], "stop": tuple(data["sampling"]["stop"])})
-    return Request(prompt, sampling, data["logprobs"], repeat)
+    return Request(prompt, sampling, data["logprobs"], repeat, tuple(data.get("choices", ())))
 
 
 def with_earlier(outcome: AnyOutcome, earlier: AnyOutcome | None) -> AnyOutcome:

@@ -15,6 +15,7 @@ import numpy as np
 from whybox.engine.sampling import choose
 from whybox.engine.trace import log_softmax
 from whybox.errors import PromptError
+from whybox.targets import choosing
 from whybox.targets.local import cut_at, decoding_of
 from whybox.targets.pace import concurrently
 from whybox.targets.target import (
@@ -68,6 +69,8 @@ class HuggingFaceTarget:
 
     async def ask(self, request: Request) -> Outcome:
         """One answer."""
+        if request.choices:
+            return choosing.by_scores(request, [await self.score(each) for each in choosing.wanted(request)])
         begun = time.perf_counter()
         try:
             ids = self._encoded(request.prompt)

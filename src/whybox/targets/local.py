@@ -17,6 +17,7 @@ from whybox.engine.trace import Answer, Draft, log_softmax
 from whybox.engine.writing import Writing, afresh
 from whybox.errors import InfrastructureError, PromptError, UnsupportedError, WhyboxError
 from whybox.model import Model
+from whybox.targets import choosing
 from whybox.targets.target import (
     YES,
     Abilities,
@@ -74,12 +75,12 @@ class LocalTarget:
 
     async def ask(self, request: Request) -> Outcome:
         """One answer, run alone."""
-        return self._answers([request])[0]
+        return self._outcomes([request])[0]
 
     async def ask_all(self, requests: Iterable[Request]) -> AsyncIterator[tuple[int, Outcome]]:
         """Outcomes batch by batch; between two batches others have their turn."""
         for chunk in _batches(requests, self.batch):
-            for (index, _), outcome in zip(chunk, self._answers([request for _, request in chunk]), strict=True):
+            for (index, _), outcome in zip(chunk, self._outcomes([request for _, request in chunk]), strict=True):
                 yield index, outcome
             await asyncio.sleep(0)
 
@@ -106,6 +107,21 @@ class LocalTarget:
         if isinstance(prompt, Raw):
             return self.model.prompt(prompt.text)
         return self.model.prompt([{"role": turn.role, "content": turn.content} for turn in prompt.turns])
+
+    def _outcomes(self, requests: Sequence[Request]) -> list[Outcome]:
+        """What is written, and what is chosen: the labels of several requests are scored together."""
+        plain = [request for request in requests if not request.choices]
+        asked = [label for request in requests if request.choices for label in choosing.wanted(request)]
+        written = iter(self._answers(plain) if plain else ())
+        scores = (score for some in _batches(asked, self.batch) for score in self._scores([each for _, each in some]))
+        return [self._chosen(request, scores) if request.choices else next(written) for request in requests]
+
+    def _chosen(self, request: Request, scores: Iterator[ScoreOutcome]) -> Outcome:
+        """By the next scores, one for each text wanted."""
+        found = choosing.by_scores(request, list(islice(scores, len(choosing.wanted(request)))))
+        if isinstance(found, Failure):
+            return found
+        return replace(found, served_by=self.model.name, fingerprint=self.model.file.digest()[:16])
 
     def _answers(self, requests: Sequence[Request]) -> list[Outcome]:
         """All together; where that is refused, each alone, so that one bad prompt fails alone."""

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from whybox.errors import EndpointError, UsageError
-from whybox.targets import wire
+from whybox.targets import choosing, wire
 from whybox.targets.exchange import Answer, Broken, Connection, Lanes, Route, Unreached
 from whybox.targets.pace import Gate, Patience, concurrently, persistently
 from whybox.targets.refusals import malformed, page, parsed, refusal, unreached
@@ -143,6 +143,8 @@ class OpenAITarget:
 
     async def ask(self, request: Request) -> Outcome:
         """One answer, with the retries that the endpoint's patience allows."""
+        if request.choices:
+            return choosing.by_first_token(request, await self.ask(choosing.first_token(request)))
         end = self.endpoint
         body = wire.body_of(request, end.model, end.limit_name, end.stream) | dict(end.extra_body)
         path, wanted = wire.path_of(request.prompt), request.logprobs is not None

@@ -66,6 +66,9 @@ class Sampling:
 class Request:
     """One call. logprobs: None for none, k for those of the written tokens and of the k most probable at each.
 
+    choices: labels among which the target chooses by log-probability in place of writing (`choosing.py`): the text of
+    the reply is the label, and its one token holds the log-probability of each.
+
     repeat: how often the same was asked before. Nobody may answer otherwise because of it (it tells recordings of
     equal calls apart), so it is no part of the digest.
     """
@@ -74,11 +77,18 @@ class Request:
     sampling: Sampling = Sampling()
     logprobs: int | None = None
     repeat: int = 0
+    choices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        different = {label.strip() for label in self.choices} - {""}
+        if self.choices and len(different) < max(2, len(self.choices)):
+            raise UsageError(f"expected two or more different labels to choose from, found {list(self.choices)}")
 
     @cached_property
     def digest(self) -> str:
         """Hex name of everything that could change the answer."""
-        return _digest({"prompt": _plain(self.prompt), "sampling": asdict(self.sampling), "logprobs": self.logprobs})
+        asked = {"prompt": _plain(self.prompt), "sampling": asdict(self.sampling), "logprobs": self.logprobs}
+        return _digest(asked | ({"choices": self.choices} if self.choices else {}))
 
 
 @dataclass(frozen=True)
@@ -123,7 +133,8 @@ class Attempt:
 
 
 FailureKind = Literal[
-    "unreachable", "transport", "timeout", "http", "malformed", "no-content", "truncated", "refused", "prompt", "engine"
+    "unreachable", "transport", "timeout", "http", "malformed", "no-content", "truncated", "refused", "prompt",
+    "engine", "undecided",
 ]  # fmt: skip
 
 
@@ -279,7 +290,13 @@ class Target(Protocol):
 
 
 def request_of(instance: CaseInstance, sampling: Sampling | None = None, logprobs: int | None = None) -> Request:
-    """The request of a concrete case: its messages or its raw text, joined exactly as written."""
+    """The request of a concrete case: its messages or its raw text, joined exactly as written.
+
+    A choice by log-probability is one token, and nothing is drawn: `sampling` says nothing of it.
+    """
+    if instance.by == "logprob" and instance.options:
+        labels = tuple(label for label, _ in instance.options)
+        return Request(prompt_of(instance), Sampling(max_tokens=1), logprobs, choices=labels)
     return Request(prompt_of(instance), sampling or Sampling(), logprobs)
 
 

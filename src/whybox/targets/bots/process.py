@@ -5,7 +5,7 @@ import random
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 
-from whybox.targets import wire
+from whybox.targets import choosing, wire
 from whybox.targets.bots import bodies
 from whybox.targets.bots.kinds import Bot, DropsLogprobs, described
 from whybox.targets.bots.play import Player, Said, Trouble
@@ -55,6 +55,8 @@ class BotTarget:
 
     async def ask(self, request: Request) -> Outcome:
         """The answer, read from the same body that its server would send."""
+        if request.choices:
+            return choosing.by_first_token(request, await self.ask(choosing.first_token(request)))
 
         async def attempt() -> Outcome:
             played = await self._player.ask(request, request.repeat)
