@@ -139,10 +139,6 @@ def _questions(app: FastAPI, room: Room) -> None:
         document = await room.worker.short(partial(room.desk.compare, state))
         return Response(to_json(document), media_type="application/json")
 
-    @app.post("/api/floor")
-    async def floor(state: Asked) -> Line:
-        return {"floor": await room.worker.short(partial(room.desk.floor, state))}
-
     @app.post("/api/lens")
     async def lens(state: Asked) -> Line:
         found = await room.worker.short(partial(room.desk.lens, state))
@@ -166,6 +162,11 @@ def _streams(app: FastAPI, room: Room) -> None:
         room.desk  # noqa: B018
         return lines(with_progress(partial(_made, room, partial(looked, room.desk, state, lang))))
 
+    @app.post("/api/floor")
+    async def floor(state: Asked) -> Any:
+        room.desk  # noqa: B018
+        return lines(with_progress(partial(_floor, room, state)))
+
     @app.post("/api/why")
     async def why(state: Asked, question: Questioned, lang: Spoken = "en") -> Any:
         work = partial(explained, room.desk, case_of(state, question), lang)
@@ -185,6 +186,10 @@ async def _writing(room: Room, state: State, changed: bool, count: int) -> Async
 
 def _line_of(written: Written) -> Line:
     return {"text": written.text, "ids": list(written.ids), "ended": written.ended}
+
+
+async def _floor(room: Room, state: State, tell: Tell) -> Line:
+    return {"floor": await room.worker.long(partial(room.desk.floor, state), tell)}
 
 
 async def _made(room: Room, work: Callable[[Tell], Report], tell: Tell) -> Line:

@@ -47,6 +47,11 @@ WORDS: dict[str, tuple[str, str]] = {
     "next.plain": ("{base} is the most probable next token, P = {p}", "最可能的下一个 token 是 {base}，P = {p}"),
     "floor": ("noise floor {floor} nats: what KL moves when nothing is changed", "噪声下限 {floor} nats：什么都不改时 KL 的波动"),
     "floor.unknown": ("The noise floor is being measured …", "正在测量噪声下限……"),
+    "floor.long": (
+        "Beyond {n} tokens the noise floor (some forty runs) is measured when asked for.",
+        "超过 {n} 个 token 时，噪声下限（约四十次运行）只在要求时测量。",
+    ),
+    "floor.measure": ("Measure it", "测量"),
     "answer": ("Answer", "回答"),
     "answer.write": ("Write on", "续写"),
     "answer.stop": ("Stop", "停止"),

@@ -109,10 +109,13 @@ def test_the_floor_is_measured_once_and_then_shown(desk: Desk) -> None:
     asked = state({"kind": "mlp", "layer": 3})
     fresh = Desk(desk.model)
     assert fresh.compare(asked).floor_reason == "not measured yet"
-    floor = fresh.floor(asked)
+    steps: list[tuple[int, int]] = []
+    floor = fresh.floor(asked, lambda done, of: steps.append((done, of)))
     assert 0 < floor < 1e-3
+    assert [done for done, _ in steps] == list(range(1, len(steps) + 1))
+    assert steps[-1][0] <= steps[-1][1] + 5
     assert fresh.compare(asked).floor == floor
-    assert fresh.floor(asked) == floor
+    assert fresh.floor(asked, lambda done, of: pytest.fail("it is known")) == floor
 
 
 def test_answers_are_those_of_generate(desk: Desk) -> None:

@@ -5,14 +5,15 @@ A desk keeps the last runs, so that a change computes only what it can change. I
 
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 import numpy as np
 from jaxtyping import Float
 
-from whybox.cause.floor import noise
-from whybox.engine.read import divergence
+from whybox.cause.floor import noise, runs
+from whybox.engine.read import Readable, Reading, Values, divergence
 from whybox.engine.trace import Change, Trace
 from whybox.errors import WhyboxError
 from whybox.jobs.explore.changes import joined
@@ -106,24 +107,28 @@ class Desk:
             second = then if then != first else second
         return lens_of(self.model, trace, change, (first, second))
 
-    def floor(self, state: State) -> float:
-        """What KL of the next token moves when nothing is changed, nats; measured once for a prompt."""
+    def floor(self, state: State, tell: Callable[[int, int], None]) -> float:
+        """What KL of the next token moves when nothing is changed, nats; measured once for a prompt.
+
+        tell: runs done, of all; told after each, so that other work may pass.
+        """
         base = prompt_of(self.model, state.prompt)
         held = self._run(base)
         if held.floor is None:
             generator = np.random.default_rng(SEED)
-            held = _Held(held.trace, noise(self.model, held.trace, divergence(held.trace), generator))
+            read = _told(divergence(held.trace), tell, runs(self.model))
+            held = _Held(held.trace, noise(self.model, held.trace, read, generator))
             self._held[base.ids] = held
         return held.floor if held.floor is not None else 0.0
 
-    def write(self, state: State, changed: bool, count: int) -> Iterator[Written]:
+    def write(self, state: State, changed: bool, most: int) -> Iterator[Written]:
         """The answer token by token: of the prompt as it is, or under all changes that are on."""
         base = prompt_of(self.model, state.prompt)
         on = [change for change in state.changes if change.on] if changed else []
         prompt, change = joined(self.model, state, base, on)
         after = None if change.edits else self._run(prompt).trace
         ids: list[int] = []
-        for chosen, _ in self.model.steps(prompt, count, edits=change.edits, after=after):
+        for chosen, _ in self.model.steps(prompt, most, edits=change.edits, after=after):
             ids.append(chosen)
             yield self._written(prompt, ids, False)
         yield self._written(prompt, ids, True)
@@ -176,6 +181,17 @@ class Desk:
     def _forget(self) -> None:
         while len(self._held) > 1 and sum(map(len, self._held)) > self.most_tokens:
             self._held.popitem(last=False)
+
+
+def _told(read: Reading, tell: Callable[[int, int], None], planned: int) -> Reading:
+    """The same read, which tells how many runs were read so far."""
+    done = count(1)
+
+    def reading(run: Readable) -> Values:
+        tell(next(done), planned)
+        return read(run)
+
+    return reading
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 /** The explorer: one state, and what is asked about it whenever it changes. */
 
-import { Latest, Trouble, ask, whenGone } from "./api.js";
+import { Latest, Trouble, ask, listen, whenGone } from "./api.js";
 import { BesideTable } from "./beside.js";
 import { Changes } from "./changes.js";
 import { Chips } from "./chips.js";
@@ -15,6 +15,7 @@ import { Writing } from "./writing.js";
 const PAUSE_MS = 120;
 const AGAIN_MS = 400;
 const FLOOR_MS = 600;
+const FLOOR_TOKENS = 1024;
 
 class Explorer {
   constructor({ lang, words }) {
@@ -112,12 +113,19 @@ class Explorer {
     this.changes.show(found);
   }
 
-  async measure(state) {
+  /** asked: at once. Else after a pause, and not where dozens of runs of the prompt take long. */
+  async measure(state, asked = false) {
+    if (!asked && this.chips.read.tokens.length > FLOOR_TOKENS) {
+      const go = button(this.words.say("floor.measure"), () => { go.disabled = true; this.measure(this.store.state, true); });
+      document.getElementById("floor").replaceChildren(this.words.say("floor.long", { n: FLOOR_TOKENS.toLocaleString() }), " ", go);
+      return;
+    }
     await this.measuring.run(async (signal) => {
-      await new Promise((done) => setTimeout(done, FLOOR_MS));
+      if (!asked) await new Promise((done) => setTimeout(done, FLOOR_MS));
       if (signal.aborted || state !== this.store.state) return;
-      const { floor } = await ask("/api/floor", { state }, signal);
-      if (state === this.store.state) this.show({ ...this.table.found, floor, floor_reason: "" });
+      await listen("/api/floor", { state }, ({ floor }) => {
+        if (floor !== undefined && state === this.store.state) this.show({ ...this.table.found, floor, floor_reason: "" });
+      }, signal);
     }).catch((error) => this.trouble(error));
   }
 
