@@ -8,13 +8,10 @@ import typer
 from whybox.cli.options import (
     DEFAULT_MODEL,
     DEFAULT_PRECISION,
+    Delivered,
     Device,
     Engine,
     EngineName,
-    Json,
-    Language,
-    Out,
-    Quiet,
     Threads,
     language,
     with_shared,
@@ -39,16 +36,6 @@ class Computed:
     engine: Engine = EngineName.auto
     device: Device = "auto"
     threads: Threads = None
-
-
-@dataclass(frozen=True)
-class Delivered:
-    """Where the result goes."""
-
-    lang: Language = None
-    out: Out = None
-    json: Json = False
-    quiet: Quiet = False
 
 
 @with_shared

@@ -112,6 +112,16 @@ class Shared:
         return language(self.lang)
 
 
+@dataclass(frozen=True)
+class Delivered:
+    """Where the result goes."""
+
+    lang: Language = None
+    out: Out = None
+    json: Json = False
+    quiet: Quiet = False
+
+
 def with_shared(verb: Callable[..., None]) -> Callable[..., None]:
     """The verb as typer reads it: in place of a parameter that is a group, such as `shared`, every field of it is an
     option, with the group's defaults.

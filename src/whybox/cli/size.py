@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from whybox.cli.options import DEFAULT_MODEL, AcceptKey, Json, Language, Model, Out, Quiet, language, with_shared
+from whybox.cli.options import DEFAULT_MODEL, AcceptKey, Delivered, Model, language, with_shared
 
 if TYPE_CHECKING:
     from whybox.jobs.size import SizeQuestion
@@ -64,16 +64,6 @@ class Hardware:
     memory: Memory = None
     bandwidth: Bandwidth = None
     flops: Rate = None
-
-
-@dataclass(frozen=True)
-class Delivered:
-    """Where the result goes."""
-
-    lang: Language = None
-    out: Out = None
-    json: Json = False
-    quiet: Quiet = False
 
 
 @with_shared

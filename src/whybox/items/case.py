@@ -60,7 +60,7 @@ class Case:
         turns = [_turn(message, i) for i, message in enumerate(messages)]
         if not turns:
             raise CaseError("messages: expected at least one message, found none")
-        answer = {"right": escape(right), "kind": _kind_of(right, wrong)}
+        answer = {"right": escape(right), "kind": kind_of(right, wrong)}
         if wrong is not None:
             answer["wrong"] = escape(wrong)
         return cls.from_data({"id": case_id, "prompt": turns, "answer": answer}, source="messages")
@@ -105,9 +105,9 @@ class Case:
             answer["got"] = got
         data: dict[str, Any] = {"id": re.sub(r"[^\w.-]", "-", instance.id).lstrip(".-")[:128] or "case"}
         if instance.is_raw:
-            data["text"] = _plain_parts(instance.raw_parts)
+            data["text"] = plain_parts(instance.raw_parts)
         else:
-            data["prompt"] = [{"role": each.role, "parts": _plain_parts(each.parts)} for each in instance.messages]
+            data["prompt"] = [{"role": each.role, "parts": plain_parts(each.parts)} for each in instance.messages]
         data |= {"join": instance.join, "answer": answer, "evidence": list(instance.evidence)}
         if decoding:
             data["decoding"] = dict(decoding)
@@ -232,11 +232,13 @@ def _filled(parts: Sequence[tuple[str, str]], slots: Mapping[str, str]) -> tuple
     return tuple(Part(name, fill(text, slots)) for name, text in parts)
 
 
-def _plain_parts(parts: Sequence[Part]) -> list[dict[str, str]]:
+def plain_parts(parts: Sequence[Part]) -> list[dict[str, str]]:
+    """Parts as a case file holds them, braces in them plain text."""
     return [{"name": part.name, "text": escape(part.text)} for part in parts]
 
 
-def _kind_of(right: str, wrong: str | None) -> Kind:
+def kind_of(right: str, wrong: str | None) -> Kind:
+    """`number` where the answers are numbers, `text` otherwise."""
     return "number" if is_number(right) and is_number(wrong or right) else "text"
 
 

@@ -1,6 +1,6 @@
 """The explorer's server: pages and their questions. Every question carries its whole state; the server keeps none."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -150,22 +150,21 @@ def _questions(app: FastAPI, room: Room) -> None:
 
 
 def _streams(app: FastAPI, room: Room) -> None:
+    """The desk is asked for before the first line, so that a model that is not open has a status of its own."""
+
     @app.post("/api/write")
     async def write(
         state: Asked, changed: Annotated[bool, Body()] = False, count: Annotated[Count, Body()] = 24
     ) -> Any:
-        room.desk  # noqa: B018  an error before the first line has a status of its own
-        return lines(_writing(room, state, changed, count))
+        return lines(_writing(room.worker, room.desk.write(state, changed, count)))
 
     @app.post("/api/look")
     async def look(state: Asked, lang: Spoken = "en") -> Any:
-        room.desk  # noqa: B018
         return lines(with_progress(partial(_made, room, partial(looked, room.desk, state, lang))))
 
     @app.post("/api/floor")
     async def floor(state: Asked) -> Any:
-        room.desk  # noqa: B018
-        return lines(with_progress(partial(_floor, room, state)))
+        return lines(with_progress(partial(_floor, room.worker, partial(room.desk.floor, state))))
 
     @app.post("/api/why")
     async def why(state: Asked, question: Questioned, lang: Spoken = "en") -> Any:
@@ -177,10 +176,9 @@ def _streams(app: FastAPI, room: Room) -> None:
         return {"page": f"/pages/{room.shelf.put(reopened(document, lang))}"}
 
 
-async def _writing(room: Room, state: State, changed: bool, count: int) -> AsyncIterator[Line]:
+async def _writing(worker: Worker, steps: Iterator[Written]) -> AsyncIterator[Line]:
     """Each token is a short piece of work: texts of several users grow side by side."""
-    steps = room.desk.write(state, changed, count)
-    while (written := await room.worker.short(partial(next, steps, None))) is not None:
+    while (written := await worker.short(partial(next, steps, None))) is not None:
         yield _line_of(written)
 
 
@@ -188,8 +186,8 @@ def _line_of(written: Written) -> Line:
     return {"text": written.text, "ids": list(written.ids), "ended": written.ended}
 
 
-async def _floor(room: Room, state: State, tell: Tell) -> Line:
-    return {"floor": await room.worker.long(partial(room.desk.floor, state), tell)}
+async def _floor(worker: Worker, work: Callable[[Tell], float], tell: Tell) -> Line:
+    return {"floor": await worker.long(work, tell)}
 
 
 async def _made(room: Room, work: Callable[[Tell], Report], tell: Tell) -> Line:

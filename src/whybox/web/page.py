@@ -1,7 +1,6 @@
 """The explorer's one page: its skeleton in a language, and the words that its scripts say."""
 
 from functools import cache
-from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -25,8 +24,3 @@ def explorer_page(lang: Lang) -> str:
     data = script_json({"lang": lang, "words": words})
     template = environment.get_template("explorer.html.jinja")
     return template.render(lang=lang, say=words.__getitem__, data=data, version=__version__)
-
-
-def assets() -> list[str]:
-    """Names of the explorer's own scripts and styles."""
-    return sorted(each.name for each in files("whybox.web").joinpath("assets").iterdir())

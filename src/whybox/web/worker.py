@@ -31,17 +31,12 @@ class Piece:
     work: Callable[[Tell], Any]
     told: Tell | None = None
     result: "Future[Any]" = field(default_factory=Future)
+    cancelled: bool = False
 
     def cancel(self) -> None:
         """It is not begun any more; where it has begun, it ends at its next step."""
-        self._cancelled = True
+        self.cancelled = True
         self.result.cancel()
-
-    _cancelled: bool = False
-
-    @property
-    def cancelled(self) -> bool:
-        return self._cancelled
 
 
 class Worker:
@@ -86,11 +81,6 @@ class Worker:
             self._ready.notify()
         for piece in waiting:
             piece.cancel()
-
-    @property
-    def waiting(self) -> int:
-        """Pieces that have not been begun."""
-        return len(self._short) + len(self._long)
 
     def _put(self, queue: deque[Piece], piece: Piece, most: int) -> None:
         with self._ready:

@@ -101,11 +101,7 @@ class Desk:
         trace = self._run(base).trace
         on = [change for change in state.changes if change.on]
         change: Change | str = self._tried(state, base, on) if on else NOTHING_ON
-        first, second = map(int, np.argsort(-trace.log_probs(), kind="stable")[:2])
-        if isinstance(change, Change):
-            then = int(np.asarray(self.model.sweep(trace, [change], lambda run: run.log_probs())[0]).argmax())
-            second = then if then != first else second
-        return lens_of(self.model, trace, change, (first, second))
+        return lens_of(self.model, trace, change)
 
     def floor(self, state: State, tell: Callable[[int, int], None]) -> float:
         """What KL of the next token moves when nothing is changed, nats; measured once for a prompt.
@@ -114,12 +110,12 @@ class Desk:
         """
         base = prompt_of(self.model, state.prompt)
         held = self._run(base)
-        if held.floor is None:
-            generator = np.random.default_rng(SEED)
-            read = _told(divergence(held.trace), tell, runs(self.model))
-            held = _Held(held.trace, noise(self.model, held.trace, read, generator))
-            self._held[base.ids] = held
-        return held.floor if held.floor is not None else 0.0
+        if held.floor is not None:
+            return held.floor
+        read = _told(divergence(held.trace), tell, runs(self.model))
+        floor = noise(self.model, held.trace, read, np.random.default_rng(SEED))
+        self._held[base.ids] = _Held(held.trace, floor)
+        return floor
 
     def write(self, state: State, changed: bool, most: int) -> Iterator[Written]:
         """The answer token by token: of the prompt as it is, or under all changes that are on."""
@@ -130,12 +126,14 @@ class Desk:
         ids: list[int] = []
         for chosen, _ in self.model.steps(prompt, most, edits=change.edits, after=after):
             ids.append(chosen)
-            yield self._written(prompt, ids, False)
-        yield self._written(prompt, ids, True)
+            yield self._written(ids, False)
+        yield self._written(ids, True)
 
-    def _written(self, prompt: Prompt, ids: list[int], ended: bool) -> Written:
-        written = self.model.generated(prompt, ids)
-        return Written(written.text, written.ids, ended)
+    def _written(self, ids: Sequence[int], ended: bool) -> Written:
+        """The stop token is no part of the text."""
+        stopped = bool(ids) and ids[-1] in self.model.tokenizer.stop_ids
+        kept = tuple(ids[:-1] if stopped else ids)
+        return Written(self.model.tokenizer.text(kept), kept, ended)
 
     def _tried(self, state: State, base: Prompt, changes: Sequence[AnyChange]) -> Change | str:
         """The counterfactual, or why it cannot be made."""

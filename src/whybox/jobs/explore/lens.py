@@ -12,14 +12,21 @@ from whybox.report.document.explore import Lens, LensLayer
 SEEN = ("resid_post",)
 
 
-def lens_of(model: Model, base: Trace, change: Change | str, pair: tuple[int, int]) -> Lens:
-    """pair: two ids, whose logits are compared by layer. change: the counterfactual, or why there is none."""
+def lens_of(model: Model, base: Trace, change: Change | str) -> Lens:
+    """The most probable token against the one that the change makes of it, else against the second.
+
+    change: the counterfactual, or why there is none.
+    """
     changes = [Change(), *([change] if isinstance(change, Change) else [])]
-    streams = [np.asarray(each) for each in model.sweep(base, changes, _last_rows, SEEN)]
-    rows = [tuple(_layers(model, stream, pair)) for stream in streams]
-    first, second = map(model.tokenizer.label, pair)
+    streams = model.sweep(base, changes, _last_rows, SEEN)
+    logits = [model.engine.unembed(np.asarray(stream)) for stream in streams]
+    first, second = map(int, np.argsort(-base.log_probs(), kind="stable")[:2])
+    changed = int(logits[-1][-1].argmax())
+    pair = (first, changed if len(logits) > 1 and changed != first else second)
+    rows = [tuple(_layers(model, each, pair)) for each in logits]
     then = rows[1] if len(rows) > 1 else None
-    return Lens(first=first, second=second, base=rows[0], then=then, then_reason="" if then else str(change))
+    names = [model.tokenizer.label(token) for token in pair]
+    return Lens(first=names[0], second=names[1], base=rows[0], then=then, then_reason="" if then else str(change))
 
 
 def _last_rows(run: Trace) -> Float[np.ndarray, "l c"]:
@@ -27,8 +34,7 @@ def _last_rows(run: Trace) -> Float[np.ndarray, "l c"]:
     return np.stack([run["resid_post", layer][-1] for layer in range(len(run.spec.layers))])
 
 
-def _layers(model: Model, stream: Float[np.ndarray, "l c"], pair: tuple[int, int]) -> Iterator[LensLayer]:
-    logits = model.engine.unembed(stream)
+def _layers(model: Model, logits: Float[np.ndarray, "l v"], pair: tuple[int, int]) -> Iterator[LensLayer]:
     for layer, row in enumerate(logits):
         top = model.tokenizer.label(int(row.argmax()))
         yield LensLayer(layer=layer, top=top, ld=float(row[pair[0]] - row[pair[1]]))

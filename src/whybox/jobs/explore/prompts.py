@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from whybox.errors import PromptError
 from whybox.jobs.look_views import letters
+from whybox.jobs.tokens import shown_tokens
 from whybox.model import Model
 from whybox.report.document.explore import (
     AnyPrompt,
@@ -28,9 +29,9 @@ def prompt_of(model: Model, asked: AnyPrompt) -> Prompt:
     """The prompt without its changes. PromptError where it is empty, or two parts have one name."""
     match asked:
         case RawPrompt():
-            return prompts.from_parts(model.tokenizer, _parts(asked.parts))
+            return prompts.from_parts(model.tokenizer, parts_of(asked.parts))
         case ChatPrompt():
-            turns = [{"role": turn.role, "parts": _parts(turn.parts)} for turn in asked.messages]
+            turns = [{"role": turn.role, "parts": parts_of(turn.parts)} for turn in asked.messages]
             return chat.from_messages(model.tokenizer, turns)
 
 
@@ -44,20 +45,10 @@ def changed_prompt(model: Model, state: State, changes: Iterable[TextChange]) ->
 
 def read_prompt(model: Model, prompt: Prompt) -> ReadPrompt:
     """Tokens and segments as a page shows them."""
-    owners = [number for number, each in enumerate(prompt.segments) for _ in range(each.start, each.end)]
+    owners = {place: number for number, each in enumerate(prompt.segments) for place in range(each.start, each.end)}
     tokens = tuple(
-        ReadToken(
-            id=token.id,
-            text=token.text,
-            bytes=token.bytes.hex(),
-            part=token.part,
-            of=token.of,
-            span=token.span,
-            segment=owner,
-            control=token.control,
-            shown=visible(token.text) or f"#{token.id}",
-        )
-        for token, owner in zip(prompt.tokens, owners, strict=True)
+        ReadToken(**token.model_dump(), shown=visible(token.text) or f"#{token.id}")
+        for token in shown_tokens(prompt, owners)
     )
     segments = tuple(
         ReadSegment(
@@ -74,7 +65,8 @@ def read_prompt(model: Model, prompt: Prompt) -> ReadPrompt:
     return ReadPrompt(text=prompt.text, tokens=tokens, segments=segments, context=model.spec.context, notes=notes)
 
 
-def _parts(parts: Iterable[PartText]) -> list[Part]:
+def parts_of(parts: Iterable[PartText]) -> list[Part]:
+    """A state's parts as prompts are made of."""
     return [Part(part.name, part.text) for part in parts]
 
 

@@ -1,14 +1,13 @@
 """A state and its right answer as a case: what `why` explains, and what a case file holds."""
 
-from collections.abc import Iterable
 from typing import Any
 
 import yaml
 
-from whybox.items.case import Case
-from whybox.items.lenient import is_number
+from whybox.items.case import Case, kind_of, plain_parts
 from whybox.items.slots import escape
-from whybox.report.document.explore import PartText, Question, RawPrompt, State
+from whybox.jobs.explore.prompts import parts_of
+from whybox.report.document.explore import Question, RawPrompt, State
 
 ID = "explored"
 
@@ -28,17 +27,12 @@ def case_file(state: State, question: Question) -> str:
 def _data(state: State, question: Question) -> dict[str, Any]:
     prompt = state.prompt
     asked: dict[str, Any] = (
-        {"text": _parts(prompt.parts)}
+        {"text": plain_parts(parts_of(prompt.parts))}
         if isinstance(prompt, RawPrompt)
-        else {"prompt": [{"role": turn.role, "parts": _parts(turn.parts)} for turn in prompt.messages]}
+        else {"prompt": [{"role": turn.role, "parts": plain_parts(parts_of(turn.parts))} for turn in prompt.messages]}
     )
     right, wrong = question.right.strip(), question.wrong.strip()
-    number = is_number(right) and is_number(wrong or right)
-    answer = {"right": escape(right), "kind": "number" if number else "text"}
+    answer = {"right": escape(right), "kind": kind_of(right, wrong)}
     if wrong:
         answer["wrong"] = escape(wrong)
     return {"id": ID, **asked, "answer": answer, "evidence": list(question.evidence)}
-
-
-def _parts(parts: Iterable[PartText]) -> list[dict[str, str]]:
-    return [{"name": part.name, "text": escape(part.text)} for part in parts]

@@ -8,7 +8,8 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from whybox.report.document.base import Document, Part, TokenRow
+from whybox.report.document.base import Document, Part
+from whybox.report.document.why import PromptToken
 
 MOST_PARTS = 256
 MOST_CHANGES = 64
@@ -124,12 +125,10 @@ class State(Part):
     changes: tuple[AnyChange, ...] = Field(default=(), max_length=MOST_CHANGES)
 
 
-class ReadToken(TokenRow):
+class ReadToken(PromptToken):
     """A token and the segment that owns it, by its place in the list. shown: its text with every character visible."""
 
     shown: str
-    segment: int
-    control: bool = False
 
 
 class ReadSegment(Part):

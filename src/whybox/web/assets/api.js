@@ -34,6 +34,11 @@ export async function ask(path, body, signal) {
   return (await answered(await send(path, body, signal))).json();
 }
 
+/** An answer that is text, such as a file to be saved. */
+export async function askText(path, body) {
+  return (await answered(await send(path, body))).text();
+}
+
 /** Calls `told` with each line. */
 export async function listen(path, body, told, signal) {
   const response = await answered(await send(path, body, signal));

@@ -1,6 +1,7 @@
 /** The tokens in their segments, a window of them at a time; each segment with what can be done to it. */
 
 import { button, make } from "./make.js";
+import { partsOf } from "./store.js";
 
 const WINDOW = 360;
 
@@ -82,9 +83,7 @@ export class Chips {
 
   reword(details, segment) {
     const area = make("textarea", { rows: "3", "aria-label": this.words.say("part.reword.to", { segment: segment.name }) });
-    const { prompt } = this.store.state;
-    const parts = prompt.kind === "text" ? prompt.parts : prompt.messages.flatMap((turn) => turn.parts);
-    area.value = parts.find((part) => part.name === segment.name)?.text ?? "";
+    area.value = partsOf(this.store.state.prompt).find((part) => part.name === segment.name)?.text ?? "";
     const apply = button(this.words.say("part.apply"), () => { details.open = false; this.store.add({ kind: "reword", segment: segment.name, text: area.value }); });
     const cancel = button(this.words.say("part.cancel"), () => details.replaceWith(this.menu(segment)));
     details.querySelector(".acts").replaceChildren(area, make("p", { class: "tools" }, apply, cancel));

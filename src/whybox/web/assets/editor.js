@@ -1,6 +1,7 @@
 /** The prompt as it is typed: named parts, in messages with roles where it is a conversation. */
 
 import { button, make } from "./make.js";
+import { partsOf } from "./store.js";
 
 const ROLES = ["system", "user", "assistant"];
 
@@ -74,7 +75,7 @@ export class Editor {
 
   /** A name that no part has. */
   fresh() {
-    const parts = this.prompt.kind === "text" ? this.prompt.parts : this.prompt.messages.flatMap((turn) => turn.parts);
+    const parts = partsOf(this.prompt);
     const taken = new Set(parts.map((part) => part.name));
     let n = parts.length + 1;
     while (taken.has(`part${n}`)) n += 1;
@@ -83,7 +84,7 @@ export class Editor {
 
   turnInto(kind) {
     if (kind === this.prompt.kind) return;
-    const parts = kind === "text" ? this.prompt.messages.flatMap((turn) => turn.parts) : this.prompt.parts;
+    const parts = partsOf(this.prompt);
     this.store.set({ prompt: kind === "text" ? { kind, parts } : { kind, messages: [{ role: "user", parts }] } });
   }
 }

@@ -5,10 +5,11 @@ import { BesideTable } from "./beside.js";
 import { Changes } from "./changes.js";
 import { Chips } from "./chips.js";
 import { Editor } from "./editor.js";
-import { Instrument, saved } from "./instrument.js";
+import { Instrument } from "./instrument.js";
 import { LensView } from "./lens.js";
 import { Words, button } from "./make.js";
-import { Store, packed, unpacked } from "./store.js";
+import { saved } from "./save.js";
+import { Store, packed, partsOf, unpacked } from "./store.js";
 import { startTheme } from "./theme.js";
 import { Writing } from "./writing.js";
 
@@ -79,8 +80,7 @@ class Explorer {
   }
 
   get parts() {
-    const { prompt } = this.store.state;
-    return prompt.kind === "text" ? prompt.parts : prompt.messages.flatMap((turn) => turn.parts);
+    return partsOf(this.store.state.prompt);
   }
 
   get empty() {

@@ -1,7 +1,8 @@
 /** Reports in a frame of their own: every head, why an answer, or a saved one. A head chosen there can be changed here. */
 
-import { Latest, ask, listen } from "./api.js";
+import { Latest, ask, askText, listen } from "./api.js";
 import { button, make } from "./make.js";
+import { saved } from "./save.js";
 
 export class Instrument {
   constructor(words, store, lang, trouble) {
@@ -50,11 +51,9 @@ export class Instrument {
     const question = { right: right.value, wrong: wrong.value, evidence: this.evidence };
     if (event.submitter.value === "why") return this.report("/api/why", { question }, false);
     try {
-      const response = await fetch("/api/case", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ state: this.store.state, question }) });
-      if (!response.ok) throw Object.assign(new Error(), await response.json());
-      saved("case.yaml", await response.text());
-    } catch ({ cause = "", remedy = "" }) {
-      this.told.textContent = `${cause}. ${remedy}`;
+      saved("case.yaml", await askText("/api/case", { state: this.store.state, question }));
+    } catch (error) {
+      this.trouble(error);
     }
   }
 
@@ -143,10 +142,4 @@ export class Instrument {
     this.tools.replaceChildren(...offered);
     this.tools.hidden = false;
   }
-}
-
-export function saved(name, text) {
-  const address = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
-  Object.assign(document.createElement("a"), { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 1000);
 }

@@ -58,6 +58,11 @@ export class Store extends EventTarget {
   }
 }
 
+/** All parts of a prompt, whatever messages they stand in. */
+export function partsOf(prompt) {
+  return prompt.kind === "text" ? prompt.parts : prompt.messages.flatMap((turn) => turn.parts);
+}
+
 /** A state as text for an address: JSON, packed, in letters that addresses may hold. */
 export async function packed(state) {
   const stream = new Blob([JSON.stringify(state)]).stream().pipeThrough(new CompressionStream("deflate-raw"));
