@@ -8,7 +8,6 @@ from whybox.engine.edit import boost, cut, zero
 from whybox.errors import CaseError, PromptError
 from whybox.items.case import Case
 from whybox.jobs.explore import Desk
-from whybox.jobs.explore.desk import divergence_of
 from whybox.jobs.explore.question import case_file, case_of
 from whybox.measure.lens import logit_lens
 from whybox.report.document.explore import ChatPrompt, PartText, Question, RawPrompt, State, Turn
@@ -47,6 +46,12 @@ CHANGES = {
     ),
     "boost": ({"kind": "boost", "segment": "fact"}, lambda p: (boost(q=len(p) - 1, k=_keys(p, "fact")),)),
 }
+
+
+def divergence_of(before: np.ndarray, after: np.ndarray) -> float:
+    """KL(before‖after) = Σ p · (ln p − ln q), nats."""
+    p, q = before.astype(np.float64), after.astype(np.float64)
+    return float((np.exp(p) * (p - q)).sum())
 
 
 def _keys(prompt, name: str) -> range:  # type: ignore[no-untyped-def]

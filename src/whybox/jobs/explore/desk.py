@@ -88,11 +88,11 @@ class Desk:
             took_s=time.monotonic() - began,
             state=state,
             next=tuple(_beside(self.model, before, None if isinstance(then, str) else then.log_probs)),
-            kl=None if isinstance(then, str) else divergence_of(before, then.log_probs),
+            kl=None if isinstance(then, str) else then.kl,
             kl_reason=then if isinstance(then, str) else "",
             floor=held.floor,
             floor_reason="" if held.floor is not None else NOT_MEASURED,
-            effects=tuple(_effect(self.model, before, each) for each in found),
+            effects=tuple(_effect(self.model, each) for each in found),
         )
 
     def lens(self, state: State) -> Lens:
@@ -161,12 +161,15 @@ class Desk:
         """The next token under each set of changes, in one sweep; or why the set cannot be made."""
         tried = [self._tried(state, base, changes) for changes in sets]
 
-        def read(run: Trace) -> Float[np.ndarray, "v_and_1"]:
-            return np.append(run.log_probs(), float(run.ids != trace.ids or any(run.changed)))
+        apart = divergence(trace)
+
+        def read(run: Trace) -> Float[np.ndarray, "v_and_2"]:
+            anything = run.ids != trace.ids or any(run.changed)
+            return np.append(run.log_probs().astype(np.float64), [max(float(apart(run)), 0.0), float(anything)])
 
         made = [each for each in tried if isinstance(each, Change)]
         after = (np.asarray(each) for each in self.model.sweep(trace, made, read))
-        return [each if isinstance(each, str) else _then(next(after)) for each in tried]
+        return [each if isinstance(each, str) else _Then.of(next(after)) for each in tried]
 
     def _run(self, prompt: Prompt) -> _Held:
         """The prompt's own run, from the last ones where it is among them."""
@@ -194,25 +197,22 @@ def _told(read: Reading, tell: Callable[[int, int], None], planned: int) -> Read
 
 @dataclass(frozen=True, eq=False)
 class _Then:
+    """The next token under changes: log-probabilities, KL from the base, whether any value of the run changed."""
+
     log_probs: Float[np.ndarray, "v"]
+    kl: float
     anything: bool
 
-
-def divergence_of(before: Float[np.ndarray, "v"], after: Float[np.ndarray, "v"]) -> float:
-    """KL(before‖after) = Σ p · (ln p − ln q), nats, in float64; never below 0 by rounding."""
-    p, q = before.astype(np.float64), after.astype(np.float64)
-    return max(float((np.exp(p) * (p - q)).sum()), 0.0)
+    @classmethod
+    def of(cls, read: Float[np.ndarray, "v_and_2"]) -> "_Then":
+        return cls(read[:-2], float(read[-2]), bool(read[-1]))
 
 
-def _then(read: Float[np.ndarray, "v_and_1"]) -> _Then:
-    return _Then(read[:-1], bool(read[-1]))
-
-
-def _effect(model: Model, before: np.ndarray, then: _Then | str) -> ChangeEffect:
+def _effect(model: Model, then: _Then | str) -> ChangeEffect:
     if isinstance(then, str):
         return ChangeEffect(kl=None, kl_reason=then)
     top = model.tokenizer.label(int(then.log_probs.argmax()))
-    return ChangeEffect(kl=divergence_of(before, then.log_probs), top=top, nothing=not then.anything)
+    return ChangeEffect(kl=then.kl, top=top, nothing=not then.anything)
 
 
 def _beside(model: Model, before: np.ndarray, after: np.ndarray | None) -> Iterator[Beside]:
