@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Shaped
+from numpy.ma import MaskedArray
 
 from whybox.parts.mask import visible
-from whybox.statistics.attention import JUDGED_FROM
+from whybox.statistics.attention import JUDGED_FROM, local_mass, normalised_entropy, previous_share, sink_share
 
 Array = np.ndarray
 COLUMNS_FROM = 64
@@ -52,17 +53,16 @@ def read(layers_of_text: Iterable[LayerPattern]) -> HeadsRead:
 def _layer(layer: LayerPattern) -> dict[str, Array]:
     n = layer.pattern.shape[-1]
     seen = visible(np.arange(n), np.arange(n))
-    a, back = layer.pattern.astype(np.float64), np.arange(n)[:, None] - np.arange(n)[None, :]
-    late = a[:, JUDGED_FROM:]
-    written = late * _sizes(layer)[:, None, :]
+    a = layer.pattern.astype(np.float64)
+    written = a[:, JUDGED_FROM:] * _sizes(layer)[:, None, :]
     sizes = _value_sizes(layer)
     return {
         "sd": layer.scores[:, seen].std(axis=1, dtype=np.float64),
         "largest": np.abs(layer.scores[:, seen]).max(axis=1).astype(np.float64),
-        "sink": late[..., 0].mean(axis=1),
-        "previous": (late * (back == 1)[JUDGED_FROM:]).sum(axis=-1).mean(axis=1),
-        "local": (late * ((back >= 0) & (back < LOCAL))[JUDGED_FROM:]).sum(axis=-1).mean(axis=1),
-        "entropy": _entropy(late, seen[JUDGED_FROM:]).mean(axis=1),
+        "sink": _judged(sink_share(a, seen)),
+        "previous": _judged(previous_share(a, seen)),
+        "local": _judged(local_mass(a, seen, LOCAL - 1)),
+        "entropy": _judged(normalised_entropy(a, seen)),
         "columns": a[:, COLUMNS_FROM:].sum(axis=1) / np.maximum(seen[COLUMNS_FROM:].sum(axis=0), 1),
         "first_written": (written[..., 0] / written.sum(axis=-1)).mean(axis=1),
         "first_size": sizes[:, 0] / np.median(sizes[:, 1:], axis=1),
@@ -70,10 +70,9 @@ def _layer(layer: LayerPattern) -> dict[str, Array]:
     }
 
 
-def _entropy(a: Float[np.ndarray, "h q k"], seen: Array) -> Float[np.ndarray, "h q"]:
-    """−Σ a ln a / ln n."""
-    logs = np.log(a, out=np.zeros_like(a), where=a > 0)
-    return np.asarray(-(a * logs).sum(axis=-1) / np.log(seen.sum(axis=-1)))
+def _judged(values: Shaped[MaskedArray, "h q"]) -> Float[np.ndarray, "h"]:
+    """Mean over the queries by which a head is judged."""
+    return np.asarray(values[:, JUDGED_FROM:].mean(axis=1).data)
 
 
 def _sizes(layer: LayerPattern) -> Float[np.ndarray, "h k"]:
