@@ -65,7 +65,8 @@ READ = {
     "the parent's": "os = {os}; return np.fromfile(f'/proc/{{os.getppid()}}/environ', np.uint8)",
     "importlib": "import importlib; return np.array(importlib.import_module('socket').gethostname())",
     "a loader found": "s = {sys}; m = s.modules['importlib.machinery'] if 'importlib.machinery' in s.modules else "
-    "s.modules['_frozen_importlib_external']; return np.array(m.SourceFileLoader('m', r'{secret}').get_data(r'{secret}'))",
+    "s.modules['_frozen_importlib_external']\n"
+    "return np.array(m.SourceFileLoader('m', r'{secret}').get_data(r'{secret}'))",
     "hook unseen": "s = {sys}; s.addaudithook(lambda *a: None); s.modules.clear(); return np.fromfile(r'{secret}')",
     "hook sought": "import types; s = {sys}; g = s.modules.get('gc') or __import__('gc'); "
     "[o for o in g.get_objects() if isinstance(o, types.FunctionType) and o.__name__ == 'hook']",
@@ -210,7 +211,8 @@ acts = [
     lambda: __import__("_thread").start_new_thread(print, ()),
     lambda: __import__("resource").setrlimit(0, (9, 9)),
 ]
-print(*walls, [refused(act) for act in acts].index(False) if not all(map(refused, acts)) else "all refused", open("mine").read())
+open_ones = [number for number, act in enumerate(acts) if not refused(act)]
+print(*walls, open_ones or "all refused", open("mine").read())
 """
 
 

@@ -117,7 +117,9 @@ def _hand_over(folder: Path, piece: Piece, inputs: Mapping[str, np.ndarray], lim
 
 def _environment() -> dict[str, str]:
     """Nothing of the user's. One thread of arithmetic: Landlock holds threads that begin behind it, and no others."""
-    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1")
+    threads = dict.fromkeys(
+        ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+    )
     kept = {name: os.environ[name] for name in ("SYSTEMROOT", "SystemDrive") if name in os.environ}
     return {"LC_ALL": "C.UTF-8"} | threads | kept
 

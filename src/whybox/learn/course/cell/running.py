@@ -71,7 +71,7 @@ def _streams() -> tuple[int, Page]:
     for stream in (0, 1, 2):
         os.dup2(nowhere, stream)
     os.close(nowhere)
-    sys.stdout = sys.stderr = page  # type: ignore[assignment]
+    sys.stdout = sys.stderr = page
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     return answers, page
@@ -113,7 +113,7 @@ def _foreign(line: int, name: str, source: str) -> dict[str, Any]:
 
 def _problem(problem: BaseException, source: str) -> dict[str, Any]:
     """What was raised, and through which lines of the learner's it came."""
-    lines, places = source.splitlines(), []
+    lines, places = source.splitlines(), list[int]()
     step = problem.__traceback__
     while step is not None and len(places) < 20:
         if step.tb_frame.f_code.co_filename == ANSWER:
