@@ -16,15 +16,19 @@ from whybox.learn.ground import Ground
 from whybox.learn.ledger import shipped
 
 pytestmark = pytest.mark.model
-CHAPTERS = ["l07", "l08"]
+CHAPTERS = ["l07", "l08", "l09"]
 PREDICTED: dict[str, dict[str, tuple[str, ...]]] = {
     "l07": {"tiled": ("chance",), "identity": ("chance",)},
     "l08": {"harm": ("eps", "mean", "relu", "post", "final")},
+    "l09": {"silent": ("cache", "eps", "head")},
 }
 RECORDED: dict[str, tuple[float, ...]] = {
     "l08.relu": (9.003,),
     "l08.gelu": (4.380,),
     "l08.other_eps": (2.7617,),
+    "l09.sinusoid": (8.845,),
+    "l09.two_blocks": (17.893,),
+    "l09.other_eps": (2.7617,),
 }
 """Figures of these chapters alone, which take runs of text A."""
 WITHIN = 0.005
