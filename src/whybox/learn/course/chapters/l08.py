@@ -10,7 +10,7 @@ import numpy as np
 from whybox.learn.course.comparing import Both, equal, found, unlike
 from whybox.learn.course.computed import Arrays, Computations, Remark, Rows, Task
 from whybox.learn.figures import ON_MODEL, TOYS, OnModel, OnModels
-from whybox.learn.figures.figure import Value
+from whybox.learn.figures.figure import Toys, Value
 from whybox.learn.ground import Ground
 from whybox.parts.block import Sublayer, write
 from whybox.parts.mlp import dense, gated, gelu_tanh, sigmoid, silu
@@ -22,7 +22,7 @@ Array = np.ndarray
 PROMPT = "The capital of France is"
 LAYERS = (0, 1, 2, 5, 10, 15, 20, 25, 28, 29)
 
-FIGURES = {
+FIGURES: Toys = {
     "l08.gated_width": lambda: float(int(2 / 3 * 4 * 512)),
     "l08.counts_of_smollm2": lambda: (float(2 * 576 * 4 * 576), float(3 * 576 * 1536)),
 }
