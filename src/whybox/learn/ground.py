@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Float
@@ -32,6 +33,7 @@ from whybox.parts.softmax import softmax
 from whybox.testing.faults import Fault
 
 Array = np.ndarray
+T = TypeVar("T")
 TOKENS = 512
 ROWS_AT_ONCE = 64
 KEPT = ("query_pos", "key_pos", "value")
@@ -119,6 +121,14 @@ class Ground:
 
     open_model: Callable[[], Model]
     opened: Model | None = field(default=None, init=False)
+    _kept: dict[Callable[..., Any], Any] = field(default_factory=dict, init=False, repr=False)
+
+    def once(self, make: Callable[["Ground"], T]) -> T:
+        """What one function makes on this ground, made when first asked for."""
+        if make not in self._kept:
+            self._kept[make] = make(self)
+        found: T = self._kept[make]
+        return found
 
     @cached_property
     def model(self) -> Model:
