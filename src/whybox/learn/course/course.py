@@ -14,7 +14,7 @@ from whybox.jobs.provenance import model_info
 from whybox.learn.claims import NO_MODEL
 from whybox.learn.course import outline, questions
 from whybox.learn.course.answers import Answer, Read, read
-from whybox.learn.course.chapter import Code, Handed, Prediction
+from whybox.learn.course.chapter import Code, Exercise, Handed, Prediction
 from whybox.learn.course.grading import Grader
 from whybox.learn.course.lessons import Lesson, found, lesson
 from whybox.learn.course.progress import Done, Progress
@@ -71,15 +71,23 @@ class Course:
         """
         return self._document(lesson(chapter), lang, tell, {})
 
-    def predict(self, chapter: str, answers: Mapping[str, Answer], lang: Lang, tell: Tell = nobody) -> ChapterDocument:
-        """Stores predictions by question, all of these or none, then opens the chapter. A stored one stays as it is.
+    def words(self, chapter: str, lang: Lang) -> ChapterDocument:
+        """A chapter with nothing computed: what it asks, what is stored. UsageError for a chapter that is not there."""
+        return self._words(lesson(chapter), lang)
+
+    def keep(self, chapter: str, answers: Mapping[str, Answer]) -> None:
+        """Stores predictions by question, all of these or none, and computes nothing. A stored one stays as it is.
 
         UsageError for a question that is not there, and an answer that is none.
         """
         opened = lesson(chapter)
         said = {name: read(opened.prediction(name), answer).said for name, answer in answers.items()}
         self.progress.predicted(opened.chapter.id, said)
-        return self._document(opened, lang, tell, {})
+
+    def predict(self, chapter: str, answers: Mapping[str, Answer], lang: Lang, tell: Tell = nobody) -> ChapterDocument:
+        """Keeps predictions, then opens the chapter."""
+        self.keep(chapter, answers)
+        return self.open(chapter, lang, tell)
 
     def attempt(
         self, chapter: str, exercise: str, answer: Answer, lang: Lang, seed: int | None = None
@@ -171,11 +179,22 @@ class Course:
         return graded.model_copy(update={"after": self.reckoner.fill(question.after, opened.computed, lang)})
 
     def _document(self, opened: Lesson, lang: Lang, tell: Tell, graded: Mapping[str, Graded]) -> ChapterDocument:
+        begun, words = time.perf_counter(), self._words(opened, lang)
+        told = {"exercises": tuple(self._told(opened, row, lang, graded) for row in words.exercises)}
+        if words.waiting:
+            return words.model_copy(update=told)
+        told |= {
+            "predict": tuple(self._compared(opened, row, lang) for row in words.predict),
+            "shown": Shower(opened, self.reckoner).blocks(lang, tell),
+            "shown_reason": None,
+        }
+        return words.model_copy(update=self._head(lang, begun) | told)
+
+    def _words(self, opened: Lesson, lang: Lang) -> ChapterDocument:
         begun, chapter = time.perf_counter(), opened.chapter
         done = self.progress.read().of(chapter.id)
         waiting = tuple(each.id for each in chapter.predict if each.id not in done.predicted)
-        predictions = tuple(self._prediction(opened, each, done, lang, not waiting) for each in chapter.predict)
-        shown = () if waiting else Shower(opened, self.reckoner).blocks(lang, tell)
+        reason = say("course.predict_first", lang, n=len(waiting)) if waiting else say("course.not_yet", lang)
         return ChapterDocument(
             **self._head(lang, begun),
             id=chapter.id,
@@ -183,11 +202,10 @@ class Course:
             where=chapter.where,
             claims=chapter.claims,
             opening=paragraphs(chapter.opening.of(lang)),
-            predict=predictions,
+            predict=tuple(_predicted(each, done, lang) for each in chapter.predict),
             waiting=waiting,
-            shown=shown,
-            shown_reason=say("course.predict_first", lang, n=len(waiting)) if waiting else None,
-            exercises=tuple(self._exercise(opened, each.id, done, lang, graded) for each in chapter.exercises),
+            shown_reason=reason,
+            exercises=tuple(_attempted(each, done, lang) for each in chapter.exercises),
             recital=RecitalRow(
                 ask=paragraphs(chapter.recite.ask.of(lang)),
                 minutes=chapter.recite.minutes,
@@ -197,27 +215,29 @@ class Course:
             ),
         )
 
-    def _prediction(self, opened: Lesson, question: Prediction, done: Done, lang: Lang, open_: bool) -> PredictionRow:
-        stored = done.predicted.get(question.id)
-        row = PredictionRow(question=questions.row(question, lang), stored=stored is not None)
-        if stored is None or not open_:
-            return row
-        said = _again(question, stored.said)
+    def _compared(self, opened: Lesson, row: PredictionRow, lang: Lang) -> PredictionRow:
+        """What was predicted, beside what is computed."""
+        question = opened.prediction(row.question.id)
         after = () if question.after is None else self.reckoner.fill(question.after, opened.computed, lang)
-        compared = Grader(opened, self.reckoner).compared(question, said, lang)
+        compared = Grader(opened, self.reckoner).compared(question, _again(question, row.said), lang)
         return row.model_copy(update={"compared": compared, "after": after})
 
-    def _exercise(self, opened: Lesson, name: str, done: Done, lang: Lang, graded: Mapping[str, Graded]) -> ExerciseRow:
-        question = opened.exercise(name)
-        passed = name in done.passed
-        told = question.after if passed else None
-        return ExerciseRow(
-            question=questions.row(question, lang),
-            passed=passed,
-            attempts=done.attempts.get(name, 0),
-            graded=graded.get(name),
-            after=() if told is None else self.reckoner.fill(told, opened.computed, lang),
-        )
+    def _told(self, opened: Lesson, row: ExerciseRow, lang: Lang, graded: Mapping[str, Graded]) -> ExerciseRow:
+        """What came of an answer, and what is said behind a passed exercise."""
+        told = opened.exercise(row.question.id).after if row.passed else None
+        after = () if told is None else self.reckoner.fill(told, opened.computed, lang)
+        return row.model_copy(update={"graded": graded.get(row.question.id), "after": after})
+
+
+def _predicted(question: Prediction, done: Done, lang: Lang) -> PredictionRow:
+    stored = done.predicted.get(question.id)
+    said = () if stored is None else stored.said
+    return PredictionRow(question=questions.row(question, lang), stored=stored is not None, said=said)
+
+
+def _attempted(question: Exercise, done: Done, lang: Lang) -> ExerciseRow:
+    passed, attempts = question.id in done.passed, done.attempts.get(question.id, 0)
+    return ExerciseRow(question=questions.row(question, lang), passed=passed, attempts=attempts)
 
 
 def _again(question: Prediction, said: tuple[str, ...]) -> Read:
