@@ -32,6 +32,7 @@ from whybox.report.document import (
     PredictionRow,
     RecitalRow,
     RecitedDocument,
+    ShownBlock,
     StationRow,
 )
 from whybox.report.words import say
@@ -52,6 +53,7 @@ class Course:
 
     def __post_init__(self) -> None:
         self.reckoner = Reckoner(self.ground)
+        self._blocks: dict[tuple[str, Lang], tuple[ShownBlock, ...]] = {}
 
     def outline(self, lang: Lang) -> CourseDocument:
         """Every chapter that is there with what is done, and the eight statements."""
@@ -185,7 +187,7 @@ class Course:
             return words.model_copy(update=told)
         told |= {
             "predict": tuple(self._compared(opened, row, lang) for row in words.predict),
-            "shown": Shower(opened, self.reckoner).blocks(lang, tell),
+            "shown": self._shown(opened, lang, tell),
             "shown_reason": None,
         }
         return words.model_copy(update=self._head(lang, begun) | told)
@@ -214,6 +216,13 @@ class Course:
                 best=done.recited.found if done.recited else 0,
             ),
         )
+
+    def _shown(self, opened: Lesson, lang: Lang, tell: Tell) -> tuple[ShownBlock, ...]:
+        """Computed when it is first shown; it is the same for every reader."""
+        key = opened.chapter.id, lang
+        if key not in self._blocks:
+            self._blocks[key] = Shower(opened, self.reckoner).blocks(lang, tell)
+        return self._blocks[key]
 
     def _compared(self, opened: Lesson, row: PredictionRow, lang: Lang) -> PredictionRow:
         """What was predicted, beside what is computed."""
