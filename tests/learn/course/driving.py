@@ -72,7 +72,7 @@ def computations(name: str) -> Computations:
 def figure(of: Computed, computed: Computations, ground: Ground) -> float:
     """The number of a blank or a field."""
     toys, on_model = {**TOYS, **computed.figures}, {**ON_MODEL, **computed.on_model}
-    value = toys[of.figure]() if of.figure in toys else on_model[of.figure].compute(ground)
+    value = toys[of.figure]() if of.figure in toys else ground.once(on_model[of.figure].compute)
     if isinstance(value, tuple):
         assert of.take is not None, f"{of.figure} has {len(value)} numbers: say which"
         return value[of.take]
@@ -90,8 +90,16 @@ def right_numbers(asked: Numbers, computed: Computations, ground: Ground) -> tup
     return tuple(figure(each.figure, computed, ground) for each in asked.fields)
 
 
-def everything_fills(words: Chapter, computed: Computations, ground: Ground) -> list[str]:
-    """What a chapter asks of its computations and does not get; empty where all is there."""
+def takes_long(of: Computed) -> bool:
+    """A run over text A of a figure that the ledger's own tests compute and compare."""
+    return of.figure in ON_MODEL and of.figure.startswith("faults.") and ON_MODEL[of.figure].runs > 0
+
+
+def everything_fills(words: Chapter, computed: Computations, ground: Ground, thorough: bool = False) -> list[str]:
+    """What a chapter asks of its computations and does not get; empty where all is there.
+
+    thorough: faults on text A as well, two seconds each; otherwise they must only be there.
+    """
     wanted = [("tables", block.rows) for block in words.shown if block.kind == "table"]
     wanted += [("grids", block.grid) for block in words.shown if block.kind == "grid"]
     questions = (*words.predict, *words.exercises)
@@ -106,11 +114,14 @@ def everything_fills(words: Chapter, computed: Computations, ground: Ground) -> 
         for name in getattr(computed, where)
         if name not in used[where]
     ]
-    for told in (*(b for b in words.shown if b.kind == "words"), *(q.after for q in questions if q.after)):
-        filled(told, computed, ground)
-    for asked in questions:
-        if asked.kind == "numbers":
-            right_numbers(asked, computed, ground)
+    told = (*(b for b in words.shown if b.kind == "words"), *(q.after for q in questions if q.after))
+    wanted_figures = [of for each in told for of in each.fills.values()]
+    wanted_figures += [each.figure for asked in questions if asked.kind == "numbers" for each in asked.fields]
+    for of in wanted_figures:
+        if thorough or not takes_long(of):
+            format(figure(of, computed, ground), of.spec)
+    named = {of.figure for of in wanted_figures}
+    absent += [f"figure {name} is not used" for name in (*computed.figures, *computed.on_model) if name not in named]
     return absent
 
 

@@ -87,7 +87,7 @@ def _sizes(ground: Ground) -> Value:
     return tuple(map(float, (vocab, width, n, n * width, n * vocab, n * vocab * width)))
 
 
-def _banks(ground: Ground) -> Value:
+def _banks(ground: Ground) -> tuple[float, float]:
     """Between two sentences, for the token they share: distance of its rows, and cosine after the last layer."""
     model = ground.model
     (token,) = model.tokenizer.encode(BANK)
@@ -111,7 +111,7 @@ def _one_text_two_spellings(ground: Ground) -> Value:
 
 
 def _same_row(ground: Ground) -> tuple[str, ...]:
-    return ("same",) if _banks(ground)[0] == 0 else ("other",)
+    return ("same",) if ground.once(_banks)[0] == 0 else ("other",)
 
 
 def _same_ids(ground: Ground) -> tuple[str, ...]:
@@ -127,32 +127,26 @@ def _draw(rng: np.random.Generator, ground: Ground) -> Arrays:
 
 def _judge(given: Arrays, came: Arrays) -> tuple[Remark, ...]:
     table, ids = given["table"], given["ids"]
-    endless = np.broadcast_to(given["row"], (3, WIDTH))
-    seven: Both = (
+    many: Both = (
         f"{IDS} ids of a {ROWS} × {WIDTH} table, one id twice",
         f"{ROWS} × {WIDTH} 的表，{IDS} 个 id，有一个重复",
     )
+    after: Both = ("the table, after the rows were overwritten", "覆盖取出的行之后，原来的表")
     return (
-        equal(seven, came["out"], lookup(ids, table), within=0),
+        equal(many, came["out"], lookup(ids, table), within=0),
         _refused(f"id {ROWS} of a table of {ROWS} rows", f"{ROWS} 行的表，id {ROWS}", bool(came["refused"][0])),
         _refused(f"id −1 of a table of {ROWS} rows", f"{ROWS} 行的表，id −1", bool(came["refused"][1])),
-        found(
-            ("a table with 2⁴⁵ rows", "有 2⁴⁵ 行的表"),
-            not np.isnan(came["endless"]).any(),
-            ("three rows of it, and no array as long as the table", "只取三行，不建和表一样长的数组"),
-            ("an array as long as the table, which fits in no memory", "与表等长、内存放不下的数组"),
-        )
-        if np.isnan(came["endless"]).any()
-        else equal(
-            ("three ids of a table with 2⁴⁵ rows", "有 2⁴⁵ 行的表，取三个 id"), came["endless"], endless, within=0
-        ),
-        equal(
-            ("the table, after the rows were overwritten", "覆盖取出的行之后，原来的表"),
-            came["table_after"],
-            table,
-            within=0,
-        ),
+        _endless(came["endless"], given["row"]),
+        equal(after, came["table_after"], table, within=0),
     )
+
+
+def _endless(came: np.ndarray, row: np.ndarray) -> Remark:
+    tried: Both = ("three ids of a table with 2⁴⁵ rows", "有 2⁴⁵ 行的表，取三个 id")
+    if np.isnan(came).any():
+        expected: Both = ("three rows, and no array as long as the table", "只取三行，不建与表等长的数组")
+        return found(tried, False, expected, ("one that fits in no memory", "内存放不下的数组"))
+    return equal(tried, came, np.broadcast_to(row, (3, WIDTH)), within=0)
 
 
 def _refused(en: str, zh: str, refused: bool) -> Remark:
@@ -163,7 +157,7 @@ COMPUTED = Computations(
     on_model={
         "l01.counts": OnModel(_counts, runs=0),
         "l01.sizes": OnModel(_sizes, runs=0),
-        "l01.banks": OnModel(_banks, runs=0),
+        "l01.banks": OnModel(lambda ground: ground.once(_banks), runs=0),
         "l01.spellings": OnModel(_one_text_two_spellings, runs=0),
     },
     tables={"cut": _cut, "stages": _stages},
