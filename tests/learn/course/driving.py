@@ -128,8 +128,6 @@ def everything_fills(words: Chapter, computed: Computations, ground: Ground) -> 
     wanted_figures += [each.figure for asked in questions if asked.kind == "numbers" for each in asked.fields]
     for of in wanted_figures:
         format(figure(of, computed, ground), of.spec)
-    named = {of.figure for of in wanted_figures}
-    absent += [f"figure {name} is not used" for name in (*computed.figures, *computed.on_model) if name not in named]
     return absent
 
 
