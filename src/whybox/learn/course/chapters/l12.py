@@ -71,7 +71,7 @@ def _pattern(ground: Ground, layer: int, head: int) -> Float[np.ndarray, "q k"]:
     return np.asarray(softmax(scores(query, key, spec.scale), visible(places, places))[0])
 
 
-def _case(ground: Ground) -> Subject:
+def case_subject(ground: Ground) -> Subject:
     """Case R up to its decision, with its evidence and a wrong answer."""
     study = ground.case_r.study
     looked = look_at(ground.model, study.path)
@@ -103,12 +103,12 @@ def _sinks(ground: Ground) -> Grid:
     """Share of key 0, 30 × 9."""
     heads, layers = ground.model.spec.layers[0].attention.heads, len(ground.model.spec.layers)
     sinks = ground.text_a.heads.sink.reshape(layers, heads)
-    return Grid(sinks, tuple(f"layer {n}" for n in range(layers)), tuple(f"head {n}" for n in range(heads)))
+    return Grid(sinks, tuple(f"L{n}" for n in range(layers)), tuple(f"H{n}" for n in range(heads)))
 
 
 def _budget(ground: Ground) -> Rows:
     """Segments of case R in the decision's row: tokens, share, share over what its length would give it."""
-    subject = ground.once(_case)
+    subject = ground.once(case_subject)
     shares, budget = subject.budget.mean(), subject.budget
     lengths = dict(zip(budget.names, budget.lengths, strict=True))
     found = [(name, lengths[name], shares[name], budget.mean_lift(name) or 0.0) for name in budget.names]
@@ -117,7 +117,7 @@ def _budget(ground: Ground) -> Rows:
 
 def _diagnosed(ground: Ground) -> Rows:
     """Codes that fire on case R, and on how many of 200 ordinary prompts with right answers."""
-    found = [(each.code, rate(each.code, ground.model.file.digest())) for each in diagnose(ground.once(_case))]
+    found = [(each.code, rate(each.code, ground.model.file.digest())) for each in diagnose(ground.once(case_subject))]
     return tuple((code, "–" if known is None else f"{known.hits} / {known.n}") for code, known in found)
 
 
@@ -145,7 +145,7 @@ def _brought(_: Ground) -> Rows:
     """What looks like what in arrays that another library computed: the first five heads of the first layer."""
     found = attention(_brought_arrays(), [f"t{n}" for n in range(BERT[2])])
     table, classes = found.heads(), found.looked().classes
-    names = ("identity", "one back", "even", "first column", "fourth column")
+    names = ("A[q, q] = 1", "A[q, q − 1] = 1", "A = 1/n", "A[q, 0] = 1", "A[q, 3] = 1")
     return tuple(
         (names[head], f"{table['entropy'][head] or 0:.3f}", ", ".join(classes[head])) for head in range(len(names))
     )
