@@ -27,7 +27,6 @@ class Prediction {
     this.told = make("div", { class: "result", role: "status", tabindex: "-1" });
     this.element = make("form", { class: "question", id: `predict-${question.id}`, "aria-label": page.words.say("prediction.number", { n: place }), onsubmit: (event) => this.made(event) },
       make("div", { class: "prose" }, ...prose(question.ask)), this.asked.fields, this.store, this.told);
-    this.show(row);
   }
 
   async made(event) {
@@ -36,20 +35,21 @@ class Prediction {
     await this.page.load(this);
   }
 
-  show(row) {
+  /** waiting: whether others are still to be made. */
+  show(row, waiting) {
     this.row = row;
     if (!row.stored) return;
     this.store.hidden = this.asked.fields.hidden = true;
     this.asked.lock();
-    const rows = row.compared.length ? [compared(row.compared, this.page.words)] : [this.said(row)];
+    const rows = row.compared.length ? [compared(row.compared, row.question.kind, this.page.words)] : [this.said(row, waiting)];
     this.told.replaceChildren(...rows, ...prose(row.after));
   }
 
-  said({ question, said }) {
+  said({ question, said }, waiting) {
     const named = Object.fromEntries(question.options.map((option) => [option.id, option.say]));
     const told = question.kind === "numbers" ? said : said.map((id) => named[id] ?? id);
     const joined = told.join(question.kind === "order" ? " → " : " · ");
-    return make("p", {}, `${this.page.words.say("compared.said")}: `, make("b", {}, ...inline(joined)), " ", make("small", {}, this.page.words.say("predict.stored")));
+    return make("p", {}, `${this.page.words.say("compared.said")}: `, make("b", {}, ...inline(joined)), ...(waiting ? [" ", make("small", {}, this.page.words.say("predict.stored"))] : []));
   }
 }
 
@@ -132,7 +132,7 @@ class Page {
     if (progress) return this.progressed(...progress);
     this.trouble(null);
     if (!this.predictions) this.begin(chapter);
-    chapter.predict.forEach((row, i) => this.predictions[i].show(row));
+    chapter.predict.forEach((row, i) => this.predictions[i].show(row, chapter.waiting.length > 0));
     this.left.textContent = chapter.waiting.length ? this.words.say("predict.left", { n: chapter.waiting.length }) : this.words.say("predict.all");
     if (chapter.shown.length) this.open(chapter);
     else if (!chapter.waiting.length) this.waits(true);
@@ -155,7 +155,7 @@ class Page {
 
   /** Names that are not broken across lines. */
   named(key, names) {
-    return make("p", {}, this.words.say(key), " ", ...names.flatMap((name, i) => [i ? " · " : "", make("span", { class: "num" }, name)]));
+    return make("p", {}, this.words.say(key), " ", ...names.flatMap((name, i) => [i ? "\u00a0· " : "", make("span", { class: "num" }, name)]));
   }
 
   /** What is shown is being computed, or was cancelled. */

@@ -4,14 +4,20 @@ import { Trouble } from "./api.js";
 import { make } from "./make.js";
 import { inline, prose, sign } from "./prose.js";
 
+/** An order as a list. */
+function answer(text, kind) {
+  if (kind !== "order") return inline(text);
+  return [make("ol", {}, ...text.split(" → ").map((each) => make("li", {}, ...inline(each))))];
+}
+
 /** What was said beside what is so; a prediction that was otherwise is no fault. */
-export function compared(rows, words) {
+export function compared(rows, kind, words) {
   const named = rows.some((row) => row.say);
   const heads = [...(named ? ["compared.what"] : []), "compared.said", "compared.right"];
   const mark = ({ holds }) => (holds === null ? "" : holds ? sign("=", words.say("compared.holds"), "holds") : sign("≠", words.say("compared.not")));
   const line = (row) => make("tr", {},
     ...(named ? [make("th", { scope: "row" }, ...inline(row.say))] : []),
-    make("td", {}, ...inline(row.said)), make("td", {}, mark(row), " ", ...inline(row.right)));
+    make("td", {}, ...answer(row.said, kind)), make("td", {}, mark(row), " ", ...answer(row.right, kind)));
   const head = heads.map((key) => make("th", { scope: "col" }, words.say(key)));
   return make("div", { class: "scroll compared" }, make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows.map(line))));
 }
