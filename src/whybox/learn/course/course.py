@@ -13,8 +13,8 @@ from whybox.errors import UsageError
 from whybox.jobs.provenance import model_info
 from whybox.learn.claims import NO_MODEL
 from whybox.learn.course import outline, questions
-from whybox.learn.course.answers import Answer, Read, read
-from whybox.learn.course.chapter import Code, Handed, Prediction
+from whybox.learn.course.answers import Answer, read
+from whybox.learn.course.chapter import Code, Exercise, Handed, Prediction
 from whybox.learn.course.grading import Grader
 from whybox.learn.course.lessons import Lesson, found, lesson
 from whybox.learn.course.progress import Done, Progress
@@ -24,6 +24,7 @@ from whybox.learn.course.showing import Shower, Tell
 from whybox.learn.ground import Ground
 from whybox.learn.ledger import Lang
 from whybox.report.document import (
+    AnswerRow,
     ChapterDocument,
     CourseDocument,
     ExerciseRow,
@@ -71,15 +72,23 @@ class Course:
         """
         return self._document(lesson(chapter), lang, tell, {})
 
-    def predict(self, chapter: str, answers: Mapping[str, Answer], lang: Lang, tell: Tell = nobody) -> ChapterDocument:
-        """Stores predictions by question, all of these or none, then opens the chapter. A stored one stays as it is.
+    def words(self, chapter: str, lang: Lang) -> ChapterDocument:
+        """A chapter without anything computed: what is asked, what was said. For a page that has its words at once."""
+        return self._document(lesson(chapter), lang, None, {})
+
+    def keep(self, chapter: str, answers: Mapping[str, Answer]) -> None:
+        """Stores predictions by question, all of these or none, and computes nothing. A stored one stays as it is.
 
         UsageError for a question that is not there, and an answer that is none.
         """
         opened = lesson(chapter)
         said = {name: read(opened.prediction(name), answer).said for name, answer in answers.items()}
         self.progress.predicted(opened.chapter.id, said)
-        return self._document(opened, lang, tell, {})
+
+    def predict(self, chapter: str, answers: Mapping[str, Answer], lang: Lang, tell: Tell = nobody) -> ChapterDocument:
+        """Stores predictions, then opens the chapter. Raises what `keep` raises."""
+        self.keep(chapter, answers)
+        return self.open(chapter, lang, tell)
 
     def attempt(
         self, chapter: str, exercise: str, answer: Answer, lang: Lang, seed: int | None = None
@@ -111,7 +120,7 @@ class Course:
         predictions = {each.id for each in opened.chapter.predict}
         for name, answer in answers.items():
             read(opened.prediction(name) if name in predictions else opened.exercise(name), answer)
-        self.predict(chapter, {name: answer for name, answer in answers.items() if name in predictions}, lang)
+        self.keep(chapter, {name: answer for name, answer in answers.items() if name in predictions})
         graded = {
             name: self.attempt(chapter, name, answer, lang).graded
             for name, answer in answers.items()
@@ -170,12 +179,16 @@ class Course:
             return graded
         return graded.model_copy(update={"after": self.reckoner.fill(question.after, opened.computed, lang)})
 
-    def _document(self, opened: Lesson, lang: Lang, tell: Tell, graded: Mapping[str, Graded]) -> ChapterDocument:
+    def _document(self, opened: Lesson, lang: Lang, tell: Tell | None, graded: Mapping[str, Graded]) -> ChapterDocument:
+        """tell: None where nothing is to be computed."""
         begun, chapter = time.perf_counter(), opened.chapter
         done = self.progress.read().of(chapter.id)
         waiting = tuple(each.id for each in chapter.predict if each.id not in done.predicted)
-        predictions = tuple(self._prediction(opened, each, done, lang, not waiting) for each in chapter.predict)
-        shown = () if waiting else Shower(opened, self.reckoner).blocks(lang, tell)
+        page = _Page(opened, self.reckoner, lang, done, computes=tell is not None)
+        predict = tuple(page.prediction(each, compared=not waiting) for each in chapter.predict)
+        closed = say("course.predict_first", lang, n=len(waiting)) if waiting else say("course.not_computed", lang)
+        shown = () if waiting or tell is None else Shower(opened, self.reckoner).blocks(lang, tell)
+        exercises = tuple(page.exercise(each, graded.get(each.id)) for each in chapter.exercises)
         return ChapterDocument(
             **self._head(lang, begun),
             id=chapter.id,
@@ -183,46 +196,64 @@ class Course:
             where=chapter.where,
             claims=chapter.claims,
             opening=paragraphs(chapter.opening.of(lang)),
-            predict=predictions,
+            predict=predict,
             waiting=waiting,
             shown=shown,
-            shown_reason=say("course.predict_first", lang, n=len(waiting)) if waiting else None,
-            exercises=tuple(self._exercise(opened, each.id, done, lang, graded) for each in chapter.exercises),
-            recital=RecitalRow(
-                ask=paragraphs(chapter.recite.ask.of(lang)),
-                minutes=chapter.recite.minutes,
-                ordered=chapter.recite.ordered,
-                stations=len(chapter.recite.stations),
-                best=done.recited.found if done.recited else 0,
-            ),
+            shown_reason=None if shown else closed,
+            exercises=exercises,
+            recital=page.recital(),
         )
 
-    def _prediction(self, opened: Lesson, question: Prediction, done: Done, lang: Lang, open_: bool) -> PredictionRow:
-        stored = done.predicted.get(question.id)
-        row = PredictionRow(question=questions.row(question, lang), stored=stored is not None)
-        if stored is None or not open_:
+
+@dataclass(frozen=True)
+class _Page:
+    """A chapter's rows for one learner. computes: whether what is right may be computed now."""
+
+    lesson: Lesson
+    reckoner: Reckoner
+    lang: Lang
+    done: Done
+    computes: bool
+
+    def prediction(self, question: Prediction, compared: bool) -> PredictionRow:
+        stored = self.done.predicted.get(question.id)
+        row = PredictionRow(question=questions.row(question, self.lang), stored=stored is not None)
+        if stored is None:
             return row
-        said = _again(question, stored.said)
-        after = () if question.after is None else self.reckoner.fill(question.after, opened.computed, lang)
-        compared = Grader(opened, self.reckoner).compared(question, said, lang)
-        return row.model_copy(update={"compared": compared, "after": after})
-
-    def _exercise(self, opened: Lesson, name: str, done: Done, lang: Lang, graded: Mapping[str, Graded]) -> ExerciseRow:
-        question = opened.exercise(name)
-        passed = name in done.passed
-        told = question.after if passed else None
-        return ExerciseRow(
-            question=questions.row(question, lang),
-            passed=passed,
-            attempts=done.attempts.get(name, 0),
-            graded=graded.get(name),
-            after=() if told is None else self.reckoner.fill(told, opened.computed, lang),
+        row = row.model_copy(update={"said": stored.said})
+        if not compared or not self.computes:
+            return row
+        return row.model_copy(
+            update={"compared": self._compared(question, stored.said), "after": self._after(question)}
         )
 
+    def _compared(self, question: Prediction, said: tuple[str, ...]) -> tuple[AnswerRow, ...]:
+        try:
+            return Grader(self.lesson, self.reckoner).compared(question, read(question, list(said)), self.lang)
+        except UsageError:  # the question is another one since; the answer stands as it was said
+            return (AnswerRow(say="", said=" ".join(said)),)
 
-def _again(question: Prediction, said: tuple[str, ...]) -> Read:
-    """A stored answer, read anew; where the chapter has changed since, it stands as it was said."""
-    try:
-        return read(question, list(said))
-    except UsageError:
-        return Read(said)
+    def exercise(self, question: Exercise, graded: Graded | None) -> ExerciseRow:
+        passed = question.id in self.done.passed
+        return ExerciseRow(
+            question=questions.row(question, self.lang),
+            passed=passed,
+            attempts=self.done.attempts.get(question.id, 0),
+            graded=graded,
+            after=self._after(question) if passed and self.computes else (),
+        )
+
+    def _after(self, question: Exercise) -> tuple[str, ...]:
+        if question.after is None:
+            return ()
+        return self.reckoner.fill(question.after, self.lesson.computed, self.lang)
+
+    def recital(self) -> RecitalRow:
+        recital, told = self.lesson.chapter.recite, self.done.recited
+        return RecitalRow(
+            ask=paragraphs(recital.ask.of(self.lang)),
+            minutes=recital.minutes,
+            ordered=recital.ordered,
+            stations=len(recital.stations),
+            best=told.found if told else 0,
+        )

@@ -106,10 +106,14 @@ class AnswerRow(Part):
 
 
 class PredictionRow(Part):
-    """stored: whether the learner's prediction is kept. compared, after: once every prediction of the chapter is."""
+    """stored: whether the learner's prediction is kept. said: as it is kept: numbers as written, ids of options.
+
+    compared, after: once every prediction of the chapter is stored.
+    """
 
     question: QuestionRow
     stored: bool
+    said: tuple[str, ...] = ()
     compared: tuple[AnswerRow, ...] = ()
     after: tuple[str, ...] = ()
 
