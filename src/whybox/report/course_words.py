@@ -15,7 +15,7 @@ COURSE: dict[str, tuple[str, str]] = {
         "A checklist with a timer: it looks for expressions, and says nothing of how well something was understood.",
         "这是一张带计时的清单：它只查找有没有提到，不评判理解得如何。",
     ),
-    "course.not_yet": ("not computed yet", "尚未计算"),
+    "course.not_computed": ("not computed yet", "尚未计算"),
     "course.predict_first": (
         "first comes your prediction: {n} still to be made",
         "先写下你的预测：还有 {n} 个没有作答",

@@ -145,3 +145,15 @@ def test_what_is_not_there_is_told(course: Course) -> None:
     with pytest.raises(UsageError, match="asks for no file"):
         course.starter("L4", "softmax")
     assert course.starter("L4", "attention").startswith("import numpy as np\n")
+
+
+def test_words_come_without_computing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    course = Course(without_model(), Progress(tmp_path / "course.json"))
+    course.keep("L4", {"row": "1 2 3"})
+    half = course.words("L4", "en")
+    assert (half.predict[0].said, half.predict[0].stored, half.waiting) == (("1", "2", "3"), True, ("sharper",))
+    course.keep("L4", {"sharper": "2"})
+    monkeypatch.setattr("whybox.learn.course.reckoning.Reckoner.number", None)
+    page = course.words("L4", "en")
+    assert (page.waiting, page.shown, page.shown_reason) == ((), (), "not computed yet")
+    assert (page.predict[1].said, page.predict[1].compared) == (("best",), ())

@@ -13,7 +13,7 @@ from whybox.errors import UsageError
 from whybox.jobs.provenance import model_info
 from whybox.learn.claims import NO_MODEL
 from whybox.learn.course import outline, questions
-from whybox.learn.course.answers import Answer, Read, read
+from whybox.learn.course.answers import Answer, read
 from whybox.learn.course.chapter import Code, Exercise, Handed, Prediction
 from whybox.learn.course.grading import Grader
 from whybox.learn.course.lessons import Lesson, found, lesson
@@ -24,6 +24,7 @@ from whybox.learn.course.showing import Shower, Tell
 from whybox.learn.ground import Ground
 from whybox.learn.ledger import Lang
 from whybox.report.document import (
+    AnswerRow,
     ChapterDocument,
     CourseDocument,
     ExerciseRow,
@@ -74,8 +75,8 @@ class Course:
         return self._document(lesson(chapter), lang, tell, {})
 
     def words(self, chapter: str, lang: Lang) -> ChapterDocument:
-        """A chapter with nothing computed: what it asks, what is stored. UsageError for a chapter that is not there."""
-        return self._words(lesson(chapter), lang)
+        """A chapter without anything computed: what is asked, what was said. For a page that has its words at once."""
+        return self._document(lesson(chapter), lang, None, {})
 
     def keep(self, chapter: str, answers: Mapping[str, Answer]) -> None:
         """Stores predictions by question, all of these or none, and computes nothing. A stored one stays as it is.
@@ -87,7 +88,7 @@ class Course:
         self.progress.predicted(opened.chapter.id, said)
 
     def predict(self, chapter: str, answers: Mapping[str, Answer], lang: Lang, tell: Tell = nobody) -> ChapterDocument:
-        """Keeps predictions, then opens the chapter."""
+        """Stores predictions, then opens the chapter. Raises what `keep` raises."""
         self.keep(chapter, answers)
         return self.open(chapter, lang, tell)
 
@@ -121,7 +122,7 @@ class Course:
         predictions = {each.id for each in opened.chapter.predict}
         for name, answer in answers.items():
             read(opened.prediction(name) if name in predictions else opened.exercise(name), answer)
-        self.predict(chapter, {name: answer for name, answer in answers.items() if name in predictions}, lang)
+        self.keep(chapter, {name: answer for name, answer in answers.items() if name in predictions})
         graded = {
             name: self.attempt(chapter, name, answer, lang).graded
             for name, answer in answers.items()
@@ -180,23 +181,16 @@ class Course:
             return graded
         return graded.model_copy(update={"after": self.reckoner.fill(question.after, opened.computed, lang)})
 
-    def _document(self, opened: Lesson, lang: Lang, tell: Tell, graded: Mapping[str, Graded]) -> ChapterDocument:
-        begun, words = time.perf_counter(), self._words(opened, lang)
-        told = {"exercises": tuple(self._told(opened, row, lang, graded) for row in words.exercises)}
-        if words.waiting:
-            return words.model_copy(update=told)
-        told |= {
-            "predict": tuple(self._compared(opened, row, lang) for row in words.predict),
-            "shown": self._shown(opened, lang, tell),
-            "shown_reason": None,
-        }
-        return words.model_copy(update=self._head(lang, begun) | told)
-
-    def _words(self, opened: Lesson, lang: Lang) -> ChapterDocument:
+    def _document(self, opened: Lesson, lang: Lang, tell: Tell | None, graded: Mapping[str, Graded]) -> ChapterDocument:
+        """tell: None where nothing is to be computed."""
         begun, chapter = time.perf_counter(), opened.chapter
         done = self.progress.read().of(chapter.id)
         waiting = tuple(each.id for each in chapter.predict if each.id not in done.predicted)
-        reason = say("course.predict_first", lang, n=len(waiting)) if waiting else say("course.not_yet", lang)
+        page = _Page(opened, self.reckoner, lang, done, computes=tell is not None)
+        predict = tuple(page.prediction(each, compared=not waiting) for each in chapter.predict)
+        closed = say("course.predict_first", lang, n=len(waiting)) if waiting else say("course.not_computed", lang)
+        shown = () if waiting or tell is None else self._shown(opened, lang, tell)
+        exercises = tuple(page.exercise(each, graded.get(each.id)) for each in chapter.exercises)
         return ChapterDocument(
             **self._head(lang, begun),
             id=chapter.id,
@@ -204,54 +198,71 @@ class Course:
             where=chapter.where,
             claims=chapter.claims,
             opening=paragraphs(chapter.opening.of(lang)),
-            predict=tuple(_predicted(each, done, lang) for each in chapter.predict),
+            predict=predict,
             waiting=waiting,
-            shown_reason=reason,
-            exercises=tuple(_attempted(each, done, lang) for each in chapter.exercises),
-            recital=RecitalRow(
-                ask=paragraphs(chapter.recite.ask.of(lang)),
-                minutes=chapter.recite.minutes,
-                ordered=chapter.recite.ordered,
-                stations=len(chapter.recite.stations),
-                best=done.recited.found if done.recited else 0,
-            ),
+            shown=shown,
+            shown_reason=None if shown else closed,
+            exercises=exercises,
+            recital=page.recital(),
         )
 
     def _shown(self, opened: Lesson, lang: Lang, tell: Tell) -> tuple[ShownBlock, ...]:
-        """Computed when it is first shown; it is the same for every reader."""
+        """Computed when first shown; it is the same ever after."""
         key = opened.chapter.id, lang
         if key not in self._blocks:
             self._blocks[key] = Shower(opened, self.reckoner).blocks(lang, tell)
         return self._blocks[key]
 
-    def _compared(self, opened: Lesson, row: PredictionRow, lang: Lang) -> PredictionRow:
-        """What was predicted, beside what is computed."""
-        question = opened.prediction(row.question.id)
-        after = () if question.after is None else self.reckoner.fill(question.after, opened.computed, lang)
-        compared = Grader(opened, self.reckoner).compared(question, _again(question, row.said), lang)
-        return row.model_copy(update={"compared": compared, "after": after})
 
-    def _told(self, opened: Lesson, row: ExerciseRow, lang: Lang, graded: Mapping[str, Graded]) -> ExerciseRow:
-        """What came of an answer, and what is said behind a passed exercise."""
-        told = opened.exercise(row.question.id).after if row.passed else None
-        after = () if told is None else self.reckoner.fill(told, opened.computed, lang)
-        return row.model_copy(update={"graded": graded.get(row.question.id), "after": after})
+@dataclass(frozen=True)
+class _Page:
+    """A chapter's rows for one learner. computes: whether what is right may be computed now."""
 
+    lesson: Lesson
+    reckoner: Reckoner
+    lang: Lang
+    done: Done
+    computes: bool
 
-def _predicted(question: Prediction, done: Done, lang: Lang) -> PredictionRow:
-    stored = done.predicted.get(question.id)
-    said = () if stored is None else stored.said
-    return PredictionRow(question=questions.row(question, lang), stored=stored is not None, said=said)
+    def prediction(self, question: Prediction, compared: bool) -> PredictionRow:
+        stored = self.done.predicted.get(question.id)
+        row = PredictionRow(question=questions.row(question, self.lang), stored=stored is not None)
+        if stored is None:
+            return row
+        row = row.model_copy(update={"said": stored.said})
+        if not compared or not self.computes:
+            return row
+        return row.model_copy(
+            update={"compared": self._compared(question, stored.said), "after": self._after(question)}
+        )
 
+    def _compared(self, question: Prediction, said: tuple[str, ...]) -> tuple[AnswerRow, ...]:
+        try:
+            return Grader(self.lesson, self.reckoner).compared(question, read(question, list(said)), self.lang)
+        except UsageError:  # the question is another one since; the answer stands as it was said
+            return (AnswerRow(say="", said=" ".join(said)),)
 
-def _attempted(question: Exercise, done: Done, lang: Lang) -> ExerciseRow:
-    passed, attempts = question.id in done.passed, done.attempts.get(question.id, 0)
-    return ExerciseRow(question=questions.row(question, lang), passed=passed, attempts=attempts)
+    def exercise(self, question: Exercise, graded: Graded | None) -> ExerciseRow:
+        passed = question.id in self.done.passed
+        return ExerciseRow(
+            question=questions.row(question, self.lang),
+            passed=passed,
+            attempts=self.done.attempts.get(question.id, 0),
+            graded=graded,
+            after=self._after(question) if passed and self.computes else (),
+        )
 
+    def _after(self, question: Exercise) -> tuple[str, ...]:
+        if question.after is None:
+            return ()
+        return self.reckoner.fill(question.after, self.lesson.computed, self.lang)
 
-def _again(question: Prediction, said: tuple[str, ...]) -> Read:
-    """A stored answer, read anew; where the chapter has changed since, it stands as it was said."""
-    try:
-        return read(question, list(said))
-    except UsageError:
-        return Read(said)
+    def recital(self) -> RecitalRow:
+        recital, told = self.lesson.chapter.recite, self.done.recited
+        return RecitalRow(
+            ask=paragraphs(recital.ask.of(self.lang)),
+            minutes=recital.minutes,
+            ordered=recital.ordered,
+            stations=len(recital.stations),
+            best=told.found if told else 0,
+        )

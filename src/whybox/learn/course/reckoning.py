@@ -34,7 +34,7 @@ class Reckoner:
                 return toys[name]()
         for figures in (computed.on_model, ON_MODEL):
             if name in figures:
-                return figures[name].compute(self.ground)
+                return self.ground.once(figures[name].compute)
         raise FormatError("the course", name, "the name of a figure", "no such figure")
 
     def fill(self, told: Told, computed: Computations, lang: Lang) -> tuple[str, ...]:

@@ -112,7 +112,8 @@ def _hand_over(folder: Path, piece: Piece, inputs: Mapping[str, np.ndarray], lim
     (folder / ORDER).write_text(json.dumps(order), "utf-8")
     (folder / ANSWER).write_bytes(piece.source.encode("utf-8", "replace"))
     (folder / DRIVE).write_text(piece.drive, "utf-8")
-    (folder / INPUTS).write_bytes(pack(inputs))
+    with (folder / INPUTS).open("wb") as file:
+        file.writelines(pack(inputs))
 
 
 def _environment() -> dict[str, str]:
@@ -192,7 +193,7 @@ def _ran(first: bytes, rest: bytes, late: bool, took: float) -> Ran:
         return Ran("died", walls=walls, took_s=took)
     try:
         told = _Told.model_validate_json(line)
-        outputs = unpack(data) if told.state == "done" else {}
+        outputs = {name: array.copy() for name, array in unpack(data).items()} if told.state == "done" else {}
     except (ValidationError, ValueError):
         return Ran("garbled", walls=walls, took_s=took)
     where = tuple(Line(number, text) for number, text in told.where)

@@ -106,9 +106,9 @@ class AnswerRow(Part):
 
 
 class PredictionRow(Part):
-    """stored: whether the learner's prediction is kept; said: as it is kept: numbers as written, or ids of options.
+    """stored: whether the learner's prediction is kept. said: as it is kept: numbers as written, ids of options.
 
-    compared, after: once every prediction of the chapter is.
+    compared, after: once every prediction of the chapter is stored.
     """
 
     question: QuestionRow

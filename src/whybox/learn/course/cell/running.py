@@ -18,7 +18,7 @@ import numpy as np
 
 from whybox.learn.course.cell import kernel
 from whybox.learn.course.cell.packed import pack, unpack
-from whybox.learn.course.cell.watch import HAS, MODULES, foreign, watch
+from whybox.learn.course.cell.watch import DRIVERS, HAS, MODULES, foreign, watch
 
 ANSWER, DRIVE, INPUTS, ORDER = "answer.py", "drive.py", "inputs.bin", "order.json"
 PRINTED, TOLD = 4_000, 300
@@ -51,8 +51,8 @@ def main() -> None:
     """In the folder that is the working folder: reads its four files, runs, and answers on stdout."""
     order = json.loads(Path(ORDER).read_text("utf-8"))
     source, drive = (Path(name).read_text("utf-8") for name in (ANSWER, DRIVE))
-    inputs = unpack(Path(INPUTS).read_bytes())
-    for module in MODULES:
+    inputs = unpack(np.memmap(INPUTS, np.uint8, "c").data)  # a model's weights are not read twice
+    for module in (*MODULES, *DRIVERS):
         importlib.import_module(module)
     answers, page = _streams()
     walls = (*kernel.limit(order["seconds"], order["memory"], FILE_BYTES), "audit", *kernel.lock(os.getcwd()))
@@ -101,7 +101,7 @@ def _run(source: str, drive: str, needs: list[str], inputs: dict[str, np.ndarray
             return {"state": "missing", "missing": missing}, b""
         exec(compile(drive, DRIVE, "exec"), driving)
         came = driving["drive"](code, inputs)
-        return {"state": "done"}, pack({str(name): np.asarray(value) for name, value in came.items()})
+        return {"state": "done"}, b"".join(pack({str(name): np.asarray(value) for name, value in came.items()}))
     except BaseException as problem:  # the learner's code may raise anything
         return _problem(problem, source), b""
 
