@@ -1,4 +1,4 @@
-"""The course's pages and questions: predictions are stored at once, model work goes to the model's thread, code to cells."""
+"""The course's pages and questions: predictions are stored at once, models run on their thread, code in cells."""
 
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
