@@ -20,6 +20,7 @@ from whybox.learn.ground import Ground
 from whybox.model import Model
 from whybox.report import text_course as text
 from whybox.report.document import ChapterDocument, Document, Lang, QuestionRow
+from whybox.report.terminal import heading
 from whybox.report.words import say
 
 D = TypeVar("D", bound=Document)
@@ -117,8 +118,6 @@ class _Session:
     def run(self) -> None:
         try:
             document = self._predictions(self.course.words(self.chapter, self.lang))
-            if document is None:
-                return
             text.render_shown(document, self.console, self.lang)
             self._exercises(document)
             self._recital(document)
@@ -127,20 +126,18 @@ class _Session:
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt(f"what you answered is kept in {self.course.progress.path}") from stop
 
-    def _predictions(self, document: ChapterDocument) -> ChapterDocument | None:
+    def _predictions(self, document: ChapterDocument) -> ChapterDocument:
         """Asks for every prediction that is still to be made, then computes."""
         text.render_opening(document, self.console, self.lang)
         for row in document.predict:
             if row.stored:
                 continue
             text.render_question(row.question, self.console, self.lang)
-            self._answered(
-                row.question, lambda said, name=row.question.id: self.course.keep(self.chapter, {name: said})
-            )
+            self._answered(row.question, self._keep)
         with Walk(self.lang, self.quiet) as walk:
             return self.course.open(self.chapter, self.lang, walk.tell)
 
-    def _answered(self, question: QuestionRow, take: Callable[[str], object], skip: bool = False) -> None:
+    def _answered(self, question: QuestionRow, take: Callable[[str, str], None], skip: bool = False) -> None:
         """Asks until the answer can be read; an empty one is later, where it may be."""
         note = f"{say('course.skip', self.lang)} " if skip else ""
         while True:
@@ -148,13 +145,13 @@ class _Session:
             if not said and skip:
                 return
             try:
-                take(said)
+                take(question.id, said)
                 return
             except UsageError as problem:
                 print(f"{problem.cause}\n{problem.remedy}")
 
     def _exercises(self, document: ChapterDocument) -> None:
-        text.heading(self.console, say("course.exercises", self.lang))
+        heading(self.console, say("course.exercises", self.lang))
         for row in document.exercises:
             text.render_exercise(row, self.console, self.lang)
             if row.passed:
@@ -162,7 +159,10 @@ class _Session:
             if row.question.format:
                 self._starter(document.id, row.question)
             else:
-                self._answered(row.question, lambda said, name=row.question.id: self._grade(name, said), skip=True)
+                self._answered(row.question, self._grade, skip=True)
+
+    def _keep(self, name: str, said: str) -> None:
+        self.course.keep(self.chapter, {name: said})
 
     def _grade(self, name: str, said: str) -> None:
         text.render_graded(self.course.attempt(self.chapter, name, said, self.lang), self.console, self.lang)

@@ -49,12 +49,12 @@ def render_course(document: CourseDocument, console: Console, lang: Lang) -> Non
         table.add_row(*_chapter(row))
     console.print(table)
     heading(console, say("course.statements", lang))
-    for number, row in enumerate(document.statements, 1):
-        mark = PASSED if row.ticked else OPEN
-        counted = f"  {row.passed}/{len(row.exercises)}" if row.exercises else ""
-        _paragraph(console, f"{mark} {number}. {row.say}{counted}")
+    for number, each in enumerate(document.statements, 1):
+        mark = PASSED if each.ticked else OPEN
+        counted = f"  {each.passed}/{len(each.exercises)}" if each.exercises else ""
+        _paragraph(console, f"{mark} {number}. {each.say}{counted}")
     console.print()
-    uses = " · ".join(f"whybox {row.verb}: {row.say}" for row in document.uses)
+    uses = " · ".join(f"whybox {use.verb}: {use.say}" for use in document.uses)
     _paragraph(console, f"{say('course.uses', lang)}: {uses}", "dim")
     _paragraph(console, say("course.go_on", lang, chapter=_next(document)), "")
     _paragraph(console, say("course.kept", lang, path=document.kept), "dim")
