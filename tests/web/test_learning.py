@@ -6,7 +6,6 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from copy import copy
 from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,9 +18,9 @@ pytest.importorskip("fastapi", reason="fastapi is not installed")
 
 from starlette.testclient import TestClient
 
-from tests.real import real
 from tests.web.serving import Running, running
 from whybox.errors import CapacityError, FormatError
+from whybox.library import ALIASES
 from whybox.model import Model
 from whybox.report.document import ChapterDocument, CourseDocument, GradedDocument, PredictionRow, RecitedDocument
 from whybox.web.app import Room, application
@@ -277,18 +276,18 @@ def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[.
         each.close()
 
 
-def a_model() -> Model:
-    """Nothing of it is asked for."""
-    return Model.__new__(Model)
+def a_model(precision: str = "fp32", digest: str = ALIASES["smollm2"].sha256) -> Model:
+    """As much of one as is asked for."""
+    model = Model.__new__(Model)
+    object.__setattr__(model, "engine", SimpleNamespace(precision=precision))
+    object.__setattr__(model, "file", SimpleNamespace(digest=lambda: digest))
+    return model
 
 
-@pytest.mark.model
-def test_the_explorers_model_is_shared_where_it_is_the_courses(room: Callable[..., Classroom]) -> None:
-    served, own = real("smollm2", "torch"), a_model()
+@pytest.mark.parametrize("foreign", [a_model(digest="another"), a_model("bf16"), None])
+def test_the_explorers_model_is_shared_where_it_is_the_courses(room: Callable[..., Classroom], foreign: Any) -> None:
+    served, own = a_model(), a_model()
     assert room(lambda: served, no_model).model() is served
-    assert room(lambda: None, lambda: own).model() is own
-    foreign = copy(served)
-    object.__setattr__(foreign, "file", SimpleNamespace(digest=lambda: "another"))
     assert room(lambda: foreign, lambda: own).model() is own
 
 

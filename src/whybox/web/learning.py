@@ -17,7 +17,7 @@ from whybox.learn.course.course import Course
 from whybox.learn.course.lessons import found, lesson
 from whybox.learn.course.progress import Progress
 from whybox.learn.ground import Ground
-from whybox.library.aliases import ALIASES
+from whybox.library import ALIASES
 from whybox.model import Model, open_model
 from whybox.report.document import ChapterDocument, Document, GradedDocument, Lang, to_json
 from whybox.web.cells import Cells
