@@ -17,7 +17,7 @@ from whybox.learn.course.chapter import Numbers
 from whybox.learn.ground import Ground
 
 pytestmark = pytest.mark.model
-NAMES = ("l01", "l02", "l03")
+NAMES = ("l01", "l02", "l03", "l05", "l06")
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +68,15 @@ def test_l3_harm_and_profiles(ground: Ground) -> None:
         growing = first == 0 and later == sorted(set(later))
         alone = first == 0 and sum(value > 0 for value in later) == 1
         assert (first > 1e-4, growing, alone) == (case == "alike", case == "positions", case == "token"), row
+
+
+def test_l5_scores_after_training(ground: Ground) -> None:
+    assert numbers("l05", "spread", ground) == pytest.approx((8, 22.627), abs=0.001)
+    assert numbers("l05", "width_256", ground) == (256, 1)
+    assert computations("l05").answers["after_training"](ground) == ("larger",)
+
+
+def test_l6_without_a_mask(ground: Ground) -> None:
+    late, without = numbers("l06", "late", ground)
+    assert (late, without) == pytest.approx((7.427, 3.488), abs=0.005)
+    assert numbers("l06", "two_one_hidden", ground) == pytest.approx((0.7311, 0.2689, 0), abs=5e-5)
