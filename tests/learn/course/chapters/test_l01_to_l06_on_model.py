@@ -7,6 +7,7 @@ from tests.learn.course.driving import (
     computations,
     everything_fills,
     ids_fit,
+    numbers_of,
     remembered,
     right_numbers,
     sources_exist,
@@ -54,7 +55,7 @@ def test_l1_ids_and_rows(ground: Ground) -> None:
 
 def test_l2_order_names_the_victim(ground: Ground) -> None:
     rows = computations("l02").tables["victims"](ground)
-    (dog, man), (dog_bit, man_bit) = ([float(p) for p in row[1:3]] for row in rows)
+    (dog, man), (dog_bit, man_bit) = (numbers_of(row[1:3]) for row in rows)
     assert man > dog
     assert dog_bit > man_bit
 
@@ -64,7 +65,7 @@ def test_l3_harm_and_profiles(ground: Ground) -> None:
     assert computed.answers["harm"](ground) == ("rope_base_1e4", "no_rope", "rope_pairing", "rope_of_model_width")
     assert computed.answers["causes"](ground) == ("alike", "positions", "token", "alike", "positions")
     for row, case in zip(computed.tables["profiles"](ground), computed.answers["causes"](ground), strict=True):
-        first, *later = map(float, row[1:])
+        first, *later = numbers_of(row[1:])
         growing = first == 0 and later == sorted(set(later))
         alone = first == 0 and sum(value > 0 for value in later) == 1
         assert (first > 1e-4, growing, alone) == (case == "alike", case == "positions", case == "token"), row

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.learn.course.driving import computations, failed, run, without_model
+from tests.learn.course.driving import computations, failed, numbers_of, run, without_model
 
 COMPUTED = computations("l06")
 VISIBLE, LEAK = COMPUTED.tasks["visible"], COMPUTED.tasks["leak"]
@@ -52,9 +52,9 @@ def test_answers() -> None:
 
 
 def test_padding_changes_nothing() -> None:
-    for length, blind, left, right in COMPUTED.tables["padding"](without_model()):
-        assert blind == 7 - int(length)
-        assert max(float(left), float(right)) <= 1e-12
+    for length, blind, left, right in map(numbers_of, COMPUTED.tables["padding"](without_model())):
+        assert blind == 7 - length
+        assert max(left, right) <= 1e-12
 
 
 @pytest.mark.parametrize("seed", [0, 1])
