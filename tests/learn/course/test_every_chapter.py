@@ -1,4 +1,4 @@
-"""What holds of every chapter that is there: words in both languages, names that lead somewhere, an order of its own."""
+"""What holds of every chapter: words in both languages, names that lead somewhere, an order that does not tell."""
 
 import re
 
