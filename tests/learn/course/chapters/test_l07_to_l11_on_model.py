@@ -16,11 +16,12 @@ from whybox.learn.ground import Ground
 from whybox.learn.ledger import shipped
 
 pytestmark = pytest.mark.model
-CHAPTERS = ["l07", "l08", "l09"]
+CHAPTERS = ["l07", "l08", "l09", "l10"]
 PREDICTED: dict[str, dict[str, tuple[str, ...]]] = {
     "l07": {"tiled": ("chance",), "identity": ("chance",)},
     "l08": {"harm": ("eps", "mean", "relu", "post", "final")},
     "l09": {"silent": ("cache", "eps", "head")},
+    "l10": {"stored": ("key_turned", "value")},
 }
 RECORDED: dict[str, tuple[float, ...]] = {
     "l08.relu": (9.003,),
