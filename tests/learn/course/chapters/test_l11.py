@@ -92,9 +92,9 @@ def test_rounding_flips_first_choices_and_leaves_the_likelihood() -> None:
     assert fp16[0] < bf16[0]
     assert fp32[0] == 0
     assert 1e-6 < fp32[3] < 2e-4
-    for _, _, _, _, *likely in COMPUTED.tables["by_format"](ground):
-        assert likely == pytest.approx([2.762, 2.762], abs=0.005)
-    rows = {(row[0], row[1]): [float(each) for each in row[2:]] for row in COMPUTED.tables["profiles"](ground)}
+    for precision in ("fp32", "fp16", "bf16"):
+        assert l11_runs.kernels(ground, precision).likely == pytest.approx((2.762, 2.762), abs=0.005)
+    rows = {row[:2]: [each for each in row[2:] if isinstance(each, float)] for row in l11_runs.profiles(ground)}
     everywhere, vanished, cache, positions = rows["A", "fp32"], rows["B", "fp32"], rows["C", "fp32"], rows["D", "fp32"]
     assert min(everywhere) > 0.05
     assert rows["B", "bf16"][0] == 0  # a single key: nothing to sum

@@ -4,15 +4,15 @@ Weights are held in the format and every site is rounded to it, to nearest and t
 float32. In tiles, what stays inside attention is never written down, and so never rounded.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
 from jaxtyping import Float
 
 from whybox.engine.rounded import RoundedEngine, held_as
-from whybox.learn.course.computed import Rows
+from whybox.learn.course.computed import Cell, Rows
 from whybox.learn.figures.faults import TILED
 from whybox.learn.figures.figure import OnModel, OnModels, Value
 from whybox.learn.ground import Ground, TextA, nll
@@ -54,22 +54,33 @@ def _tied(logits: Float[np.ndarray, "q v"]) -> Array:
     return np.asarray(best[:, 0] == best[:, 1])
 
 
-@lru_cache(maxsize=4)
-def kernels(text: TextA, precision: str) -> Apart:
-    """Stored against tiles of 128 keys. Kept, since several sentences ask for it."""
-    spec, weights = text.model.spec, text.model.weights
-    if precision == "fp32":
-        tiled = TILED.engine_for(spec, weights).run(text.ids).logits
-        return compared(text.base.logits, tiled, text.ids)
-    held = held_as(spec, weights, precision)
-    stored, tiled = (RoundedEngine(*held, precision, rewires).run(text.ids).logits for rewires in ((), TILED.rewires))
-    return compared(stored, tiled, text.ids)
+def kernels(ground: Ground, precision: str) -> Apart:
+    """Stored against tiles of 128 keys."""
+    return ground.once(KERNELS[precision])
 
 
-@lru_cache(maxsize=4)
-def _faulty(text: TextA, which: str) -> Array:
+def _in_fp32(ground: Ground) -> Apart:
+    text = ground.text_a
+    tiled = TILED.engine_for(text.model.spec, text.model.weights).run(text.ids).logits
+    return compared(text.base.logits, tiled, text.ids)
+
+
+def _narrow(precision: str) -> Callable[[Ground], Apart]:
+    def run(ground: Ground) -> Apart:
+        text, ways = ground.text_a, ((), TILED.rewires)
+        held = held_as(text.model.spec, text.model.weights, precision)
+        stored, tiled = (RoundedEngine(*held, precision, rewires).run(text.ids).logits for rewires in ways)
+        return compared(stored, tiled, text.ids)
+
+    return run
+
+
+KERNELS = {"fp32": _in_fp32, "fp16": _narrow("fp16"), "bf16": _narrow("bf16")}
+
+
+def _faulty(fault: Fault, text: TextA) -> Array:
     """A fault in float32: root mean square of the logits' differences at each of the first positions."""
-    fault, ids = FAULTS[which], text.ids[:PROFILED]
+    ids = text.ids[:PROFILED]
     half = len(ids) // 2
     engine = fault.engine_for(text.model.spec, text.model.weights)
     if fault.cached is None:
@@ -92,16 +103,16 @@ LETTERS = {"A": "everywhere", "B": "rounding", "C": "cache", "D": "positions"}
 def profiles(ground: Ground) -> Rows:
     """By span of positions; the one that is rounding in bf16, and once more with both sides in fp32."""
     text = ground.text_a
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for letter, kind in LETTERS.items():
         if kind == "rounding":
-            rows += [_profile(letter, each, kernels(text, each).by_row) for each in ("bf16", "fp32")]
+            rows += [_profile(letter, each, kernels(ground, each).by_row) for each in ("bf16", "fp32")]
         else:
-            rows.append(_profile(letter, "fp32", _faulty(text, kind)))
+            rows.append(_profile(letter, "fp32", _faulty(FAULTS[kind], text)))
     return tuple(rows)
 
 
-def _profile(letter: str, precision: str, by_row: Array) -> tuple[str | float, ...]:
+def _profile(letter: str, precision: str, by_row: Array) -> tuple[Cell, ...]:
     """The first position, and four quarters behind it."""
     ends = np.linspace(0, min(PROFILED, len(by_row)), QUARTERS + 1).astype(int)
     quarters = (by_row[max(start, 1) : stop] for start, stop in pairwise(ends))
@@ -110,14 +121,14 @@ def _profile(letter: str, precision: str, by_row: Array) -> tuple[str | float, .
 
 def by_format(ground: Ground) -> Rows:
     """Format, first choices that differ, those of them at a tie, largest difference, both NLLs."""
-    found = ((precision, kernels(ground.text_a, precision)) for precision in ("fp32", "fp16", "bf16"))
+    found = ((precision, kernels(ground, precision)) for precision in ("fp32", "fp16", "bf16"))
     return tuple((name, each.flips, each.at_ties, each.largest, *each.likely) for name, each in found)
 
 
 def _figures(precision: str) -> OnModel:
     def compute(ground: Ground) -> Value:
         """Flips, those at a tie, the others, largest difference."""
-        found = kernels(ground.text_a, precision)
+        found = kernels(ground, precision)
         return float(found.flips), float(found.at_ties), float(found.flips - found.at_ties), found.largest
 
     return OnModel(compute, runs=2)
