@@ -88,8 +88,8 @@ def test_entropy_right(seed: int) -> None:
     ("before", "after", "told"),
     [
         ("np.log(a, out=np.zeros_like(a), where=a > 0)", "np.log(a)", "a row with all its weight on one key"),
-        ("np.where(visible, pattern, 0.0)", "pattern", "anything written at hidden keys"),
-        ("np.where(visible, pattern, 0.0)", "pattern * visible", "anything written at hidden keys"),
+        ("np.where(visible, pattern, 0.0)", "pattern", "anything at hidden keys"),
+        ("np.where(visible, pattern, 0.0)", "pattern * visible", "anything at hidden keys"),
         (".sum(axis=-1)", ".sum(axis=-1) / np.log(2)", "softmax(2, 1, 0)"),
         (".sum(axis=-1)", ".mean(axis=-1)", "even over what they see"),
         (".sum(axis=-1)", ".sum(axis=0)", "rows"),
