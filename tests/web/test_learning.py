@@ -158,9 +158,9 @@ def test_answers_are_graded_and_the_outline_knows(client: httpx.Client) -> None:
     row = next(row for row in outline.chapters if row.id == "L4")
     assert (row.passed, row.done) == (3, "begun")
     assert len(outline.statements) == 8
-    told = {name: (row.passed, row.ticked) for row in outline.statements for name in row.exercises}
-    assert told["L4.attention"][1] is False
-    assert told["L4.softmax"][0] >= 2
+    found = {name: (row.passed, row.ticked) for row in outline.statements for name in row.exercises}
+    assert found["L4.attention"][1] is False
+    assert found["L4.softmax"][0] >= 2
 
 
 def test_code_is_judged_in_a_cell(client: httpx.Client) -> None:

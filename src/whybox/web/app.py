@@ -90,6 +90,7 @@ def application(room: Room) -> FastAPI:
     @asynccontextmanager
     async def living(_app: FastAPI) -> AsyncIterator[None]:
         room.worker.begin(room.open)
+        classroom.begin()
         yield
         room.worker.close()
         classroom.close()

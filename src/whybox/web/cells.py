@@ -19,6 +19,10 @@ class Cells:
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="cell")
         self._here = 0
 
+    def begin(self, work: Callable[[], object]) -> None:
+        """Nobody waits for it."""
+        self._threads.submit(work)
+
     async def run(self, work: Callable[[], T]) -> T:
         """What `work` gives, in its turn. CapacityError where too many wait."""
         if self._here >= AT_ONCE + MOST_WAITING:

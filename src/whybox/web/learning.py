@@ -64,6 +64,10 @@ class Classroom:
         self.course = Course(Ground(self.model), self.progress)
         self.coding = Course(Ground(self.model), self.progress)
 
+    def begin(self) -> None:
+        """Reads the chapters beside everything else, so that who asks first need not wait for that."""
+        self.cells.begin(lambda: [lesson(name) for name in found()])
+
     def model(self) -> Model:
         """The default model in fp32: the explorer's own where it is that, else opened now, once."""
         with self._alone:
