@@ -76,13 +76,13 @@ def test_it_fits_the_screen_in_both_themes_and_languages(visit: Callable, width:
 def test_a_part_is_looked_at_and_the_answer_changes(visit: Callable) -> None:
     """The refund: the deciding row is made to look at doc2, and the answer says 7 days."""
     page = started(visit())
-    page.locator("[data-write]").click()
-    page.locator("#text-base").get_by_text("30 days").wait_for()
+    page.locator("#writing [data-write]").click()
+    page.locator("#writing [data-text=base]").get_by_text("30 days").wait_for()
     page.locator(".change input").check()
     page.locator("#finding").get_by_text("KL").wait_for()
-    page.locator("[data-write]").click()
-    page.locator("#texts-told").get_by_text("differ").wait_for()
-    assert page.locator("#text-base").text_content() != page.locator("#text-then").text_content()
+    page.locator("#writing [data-write]").click()
+    page.locator("#writing [data-told]").get_by_text("differ").wait_for()
+    assert page.locator("#writing [data-text=base]").text_content() != page.locator("#writing [data-text=then]").text_content()
     assert page.faults == []
 
 

@@ -65,6 +65,7 @@ from whybox.report.document.look import (
     Where,
 )
 from whybox.report.document.next import Candidate, Generated, NextDocument, Stage
+from whybox.report.document.pair import PairDocument
 from whybox.report.document.parts import (
     AblationRow,
     AlongRow,
@@ -245,6 +246,7 @@ __all__ = [
     "OverflowRow",
     "Packed",
     "PagedCache",
+    "PairDocument",
     "PairRow",
     "Parameters",
     "Part",
@@ -317,6 +319,7 @@ DOCUMENTS: tuple[type[Document], ...] = (
     ExploreDocument,
     LookDocument,
     NextDocument,
+    PairDocument,
     RunDocument,
     SelfDocument,
     SensitivityDocument,
