@@ -34,7 +34,7 @@ class Alike:
 
 
 def alike(one: Tokenizer, other: Tokenizer) -> Alike:
-    """Tokens of equal bytes, where both or neither are control tokens, are alike; one without bytes is like no other."""
+    """Tokens of equal bytes, where both or neither are control tokens, are alike; one without bytes is like none."""
     ids = np.arange(one.vocab_size)
     if one is other:
         return Alike(True, ids, ids)

@@ -11,7 +11,7 @@ import { Writing, byIds, byText } from "./writing.js";
 const PAUSE_MS = 200;
 const FLOOR_MS = 900;
 const FLOOR_TOKENS = 1024;
-const POINT = 0.0005; // a difference that rounds to nothing
+const NOTHING = 0.0005; // a difference of less than .05 percentage points
 
 export class Pair {
   constructor(words, store) {
@@ -171,8 +171,8 @@ export class Pair {
 
   difference({ a, b }) {
     if (a === null || b === null) return "—";
-    if (Math.abs(b - a) < POINT) return "≈ 0";
-    return this.words.say("pair.points", { d: `${b > a ? "+" : ""}${number(100 * (b - a))}` });
+    if (Math.abs(b - a) < NOTHING) return "≈ 0";
+    return `${b > a ? "+" : ""}${number(100 * (b - a))}`;
   }
 
   /** One sentence that claims what was measured. */
@@ -181,7 +181,7 @@ export class Pair {
     const [a, b] = [best("a"), best("b")].map((text) => `“${text}”`);
     const top = this.words.say(a === b ? "pair.top.same" : "pair.top", { a, b });
     const size = (kl) => (found.floor !== null && kl <= found.floor ? this.words.say("whatif.below") : `${number(kl)} nats`);
-    return found.kl_ab === null ? `${top}.` : `${top}; KL(A‖B) ${size(found.kl_ab)}, KL(B‖A) ${size(found.kl_ba)}.`;
+    return found.kl_ab === null ? this.words.say("pair.nothing", { top }) : this.words.say("pair.kl", { top, ab: size(found.kl_ab), ba: size(found.kl_ba) });
   }
 
   apart(found) {
