@@ -29,7 +29,8 @@ def lens_of(model: Model, base: Trace, change: Change | str) -> Lens:
 
 def rows_of(model: Model, base: Trace, pair: tuple[int, int]) -> tuple[LensLayer, ...]:
     """By layer: the most probable next token, and how far the first of two ids is above the second."""
-    return tuple(_layers(model, *_logits(model, base, [Change()]), pair))
+    (logits,) = _logits(model, base, [Change()])
+    return tuple(_layers(model, logits, pair))
 
 
 def _logits(model: Model, base: Trace, changes: list[Change]) -> list[Float[np.ndarray, "l v"]]:
