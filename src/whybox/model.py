@@ -113,11 +113,13 @@ class Model:
         batch: int | None = None,
         kernel: str | None = None,
         engine: str | None = None,
+        padding: int | None = None,
     ) -> "Model":
         """The same weights run another way; what is left out stays as it is.
 
         precision, engine: as in `open_model`. cache: whether writing keeps keys and values. chunk: most tokens at once.
-        batch: rows of the batch that a prompt is one of. kernel: auto | plain | tiled | sdpa. Raises UsageError.
+        batch: rows of the batch that a prompt is one of. kernel: auto | plain | tiled | sdpa. padding: rows by which a
+        prompt is padded, beside one that is longer. Raises UsageError.
         """
         own, cached = self.way, self.cached if cache is None else truth("cache", cache)
         way = replace(
@@ -127,6 +129,7 @@ class Model:
             kernel=kernel or own.kernel,
             chunk=own.chunk if chunk is None else chunk,
             batch=own.batch if batch is None else batch,
+            padding=own.padding if padding is None else padding,
         )
         built = self.engine if way == self.way else choice.build(self.spec, self.weights, way).engine
         return replace(self, engine=built, way=way, cached=cached)

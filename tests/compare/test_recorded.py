@@ -57,13 +57,14 @@ def test_a_text_in_place_of_an_archive(tmp_path: Path) -> None:
         read_recorded(tmp_path / "a.npz")
 
 
-@pytest.mark.parametrize("ways", ["bf17", "batch=0", "chunk=x", ""])
+@pytest.mark.parametrize("ways", ["bf17", "batch=0", "padding=-1", "chunk=x", ""])
 def test_ways_that_are_none(ways: str) -> None:
     with pytest.raises(UsageError, match="no way to run a model"):
         split(f"smollm2@{ways}")
 
 
 def test_ways() -> None:
-    name, way = split("smollm2@bf16,sdpa,batch=4,cache")
+    name, way = split("smollm2@bf16,sdpa,batch=4,padding=3,cache")
     assert name == "smollm2"
-    assert (way.precision, way.kernel, way.batch, way.stepped, way.engine) == ("bf16", "sdpa", 4, True, None)
+    assert (way.precision, way.kernel, way.batch, way.padding) == ("bf16", "sdpa", 4, 3)
+    assert (way.stepped, way.engine) == (True, None)

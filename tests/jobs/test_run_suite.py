@@ -66,6 +66,7 @@ def test_bots_get_the_verdict_that_they_were_built_for(
     assert document.calls.finished == document.calls.planned == 20 * 8 + 27
     (probe,) = document.probes
     assert (probe.calls, probe.errors, probe.n) == (160, 0, 20)
+    assert 0 < probe.seconds <= document.took_s  # many calls at once: their own seconds are more
     assert [row.differing for row in document.floor] == [0, 0, 0]
     assert kept_document(tmp_path / "out") == document
     assert RunDocument.model_validate_json(to_json(document)) == document

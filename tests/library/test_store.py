@@ -81,7 +81,7 @@ def test_a_file_system_without_locks_does_not_stop_a_pull(bench: Path, monkeypat
     def unsupported(handle: int, wait: bool) -> None:
         raise OSError(37, "No locks available")
 
-    monkeypatch.setattr("whybox.library.store._lock", unsupported)
+    monkeypatch.setattr("whybox.library.store.lock_file", unsupported)
     listener = Listener()
     with locked(bench, "tiny", listener) as held:
         assert not held

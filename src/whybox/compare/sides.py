@@ -68,6 +68,7 @@ class Way:
     kernel: str | None = None
     batch: int | None = None
     chunk: int | None = None
+    padding: int | None = None
     stepped: bool = False
 
 
@@ -96,14 +97,16 @@ def _with(way: Way, word: str, text: str) -> Way:
         return replace(way, batch=int(value))
     if key == "chunk" and value.isdigit() and int(value) > 0:
         return replace(way, chunk=int(value))
-    known = f"{', '.join((*TORCH_PRECISIONS, 'numpy', 'torch', *KERNELS[1:]))}, cache, batch=N, chunk=N"
+    if key == "padding" and value.isdigit():
+        return replace(way, padding=int(value))
+    known = f"{', '.join((*TORCH_PRECISIONS, 'numpy', 'torch', *KERNELS[1:]))}, cache, batch=N, padding=N, chunk=N"
     raise UsageError(f"{text}: {word!r} is no way to run a model", f"known: {known}")
 
 
 def _run_as(base: Model, way: Way) -> Model:
     """float16 is for GPUs; where there is none, it is emulated: every site rounded, sums in float32."""
     try:
-        return base.variant(way.precision, None, way.chunk, way.batch, way.kernel, way.engine)
+        return base.variant(way.precision, None, way.chunk, way.batch, way.kernel, way.engine, way.padding)
     except UsageError:
         if way.precision != "fp16":
             raise

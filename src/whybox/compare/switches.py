@@ -91,6 +91,8 @@ def switches(model: Model, reference: Model) -> Iterator[Switch]:
         yield Switch("no cache", model.variant(cache=False))
     if way.batch != 1:
         yield Switch("batch 1", model.variant(batch=1))
+    if way.padding:
+        yield Switch("no padding", model.variant(padding=0))
     if resolve(way.engine) == "torch" and way.kernel != "plain":
         yield Switch("plain attention kernel", model.variant(kernel="plain"))
     if way.precision != "fp32":

@@ -28,7 +28,7 @@ class Way:
 
     engine: auto (torch where it is installed, else numpy) | numpy | torch. kernel: how attention is computed.
     chunk: most tokens that go through the layers at once. batch: a prompt is one of so many rows, of unlike lengths.
-    weights: auto | held | streamed.
+    padding: a prompt is padded by so many rows, beside one that is longer. weights: auto | held | streamed.
     """
 
     engine: str = "auto"
@@ -38,6 +38,7 @@ class Way:
     chunk: int | None = None
     batch: int = 1
     weights: str = "auto"
+    padding: int = 0
 
 
 NUMPY = Way("numpy")
@@ -91,12 +92,13 @@ def require_possible(way: Way) -> None:
         _among(way.kernel or "auto", KERNELS, "kernel")
         whole("chunk", 1 if way.chunk is None else way.chunk, 1)
         whole("batch", way.batch, 1)
+        whole("padding", way.padding, 0)
         return _require_device(way)
     _among(way.precision, tuple(NUMPY_PRECISIONS), "precision", "with numpy; torch knows bf16 and int8 as well")
     _among(way.kernel or "plain", ("auto", "plain"), "kernel", "with numpy; torch knows sdpa and tiled as well")
     _among(way.device, ("auto", "cpu"), "device", "with numpy")
-    if way.chunk is not None or way.batch != 1:
-        raise UsageError("the numpy engine runs one prompt, in one piece", "torch knows chunks and batches")
+    if way.chunk is not None or way.batch != 1 or way.padding:
+        raise UsageError("the numpy engine runs one prompt, in one piece", "torch knows chunks, batches and padding")
     return None
 
 
@@ -145,7 +147,7 @@ def _fast(spec: Spec, weights: Weights, way: Way) -> Built:
     pack = fast.pack if fits or not isinstance(weights, Streamed) else fast.pack_streamed
     packed = pack(spec, weights, precision, fast.device(way.device))
     kernel, chunk = fast.Kernel(way.kernel or "auto"), way.chunk or fast.CHUNK
-    engine = fast.FastEngine(packed, kernel, chunk, way.batch, weights.origin)
+    engine = fast.FastEngine(packed, kernel, chunk, way.batch, weights.origin, way.padding)
     return Built(engine, fast.shared_views(packed, weights))
 
 

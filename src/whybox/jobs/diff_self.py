@@ -33,6 +33,7 @@ RUNGS = (
     _variant("tiled kernel", kernel="tiled"),
     _variant("sdpa kernel", kernel="sdpa"),
     _variant("batch of 3 unlike lengths", batch=3),
+    _variant("padded by 5", padding=5),
     _variant("chunks of 7", chunk=7),
     _variant("cache, tiled", stepped=True, kernel="tiled"),
     _variant("bf16", precision="bf16"),

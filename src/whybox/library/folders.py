@@ -16,6 +16,14 @@ def own_answers() -> Path:
     return own_models().with_name("answers.sqlite")
 
 
+def own_progress() -> Path:
+    """What was done in the course: `$WHYBOX_PROGRESS`, else in `$WHYBOX_HOME`, else in the platform's data folder."""
+    if named := os.environ.get("WHYBOX_PROGRESS"):
+        return Path(named).expanduser()
+    home = os.environ.get("WHYBOX_HOME")
+    return (Path(home).expanduser() if home else _platform_data() / "whybox") / "course.json"
+
+
 def extra_models() -> list[Path]:
     """The folders of `WHYBOX_MODELS`, in order, separated as PATH is."""
     return [Path(part).expanduser() for part in os.environ.get("WHYBOX_MODELS", "").split(os.pathsep) if part]
@@ -53,3 +61,14 @@ def _platform_cache() -> Path:
 def _xdg_cache() -> Path:
     cache = os.environ.get("XDG_CACHE_HOME")
     return Path(cache).expanduser() if cache else Path.home() / ".cache"
+
+
+def _platform_data() -> Path:
+    """Where what must not be lost is kept: a cache may be emptied at any time."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    elif sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    else:
+        data = os.environ.get("XDG_DATA_HOME")
+        return Path(data).expanduser() if data else Path.home() / ".local" / "share"

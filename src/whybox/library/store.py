@@ -144,10 +144,10 @@ def _full(folder: Path, need: int, free: int) -> StorageError:
 def _held(handle: int, name: str, progress: Progress) -> bool:
     try:
         try:
-            _lock(handle, wait=False)
+            lock_file(handle, wait=False)
         except BlockingIOError:
             progress.say(f"another process is pulling {name}; waiting for it")
-            _lock(handle, wait=True)
+            lock_file(handle, wait=True)
     except OSError:
         return False
     return True
@@ -157,7 +157,7 @@ if sys.platform == "win32":
     import msvcrt
     import time
 
-    def _lock(handle: int, wait: bool) -> None:
+    def lock_file(handle: int, wait: bool) -> None:
         """Locks the first byte; the waiting form of Windows gives up after ten tries, so waiting is our own loop."""
         while True:
             try:
@@ -170,5 +170,5 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _lock(handle: int, wait: bool) -> None:
+    def lock_file(handle: int, wait: bool) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)

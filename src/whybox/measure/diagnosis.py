@@ -195,7 +195,8 @@ def _inertia(subject: Subject) -> Iterator[Finding]:
     if not names or not subject.reading.any():
         return
     share = np.sum([np.concatenate(subject.budget.per_head(name)) for name in names], axis=0)
-    free = (share / (1 - np.concatenate(subject.budget.drained)))[subject.reading]
+    left = 1 - np.concatenate(subject.budget.drained)
+    free = share[subject.reading] / left[subject.reading]
     if free.mean() > t.INERTIA:
         yield Finding("INERTIA", {"share": float(free.mean())}, segments=tuple(names))
 

@@ -53,7 +53,7 @@ RUN_PAGE: dict[str, tuple[str, str]] = {
     "rp.right": ("expected", "预期"),
     "rp.mechanism": ("Mechanism", "机制"),
     "rp.power": ("About {n} more items would settle it.", "再增加约 {n} 个样本即可判定。"),
-    "rp.probe.calls": ("{calls} calls, {errors} without an answer, {seconds} s together", "{calls} 次调用，{errors} 次没有答案，合计 {seconds} 秒"),
+    "rp.probe.calls": ("{calls} calls, {errors} without an answer, {seconds} s of the run", "{calls} 次调用，{errors} 次没有答案，占用 {seconds} 秒"),
     "rp.table": ("Calls", "调用"),
     "rp.table.note": (
         "Each call with its exact prompt and answer. Select a row to open it.",

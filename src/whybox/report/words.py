@@ -5,6 +5,7 @@ A sentence claims what was measured: "changed", "did not change beyond the floor
 
 from whybox.report.claims_words import CLAIMS
 from whybox.report.comparison_words import COMPARISONS
+from whybox.report.course_words import COURSE
 from whybox.report.diff_sensitivity_words import SENSITIVITIES
 from whybox.report.diff_words import DIFFS
 from whybox.report.document import Lang
@@ -24,6 +25,7 @@ WORDS: dict[str, tuple[str, str]] = (
     | RUN_PAGE
     | COMPARISONS
     | CLAIMS
+    | COURSE
     | SIZES
     | DIFFS
     | NEXT_WORDS

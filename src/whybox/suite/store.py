@@ -161,6 +161,11 @@ class Store:
         each = "count(*), coalesce(sum(state = 'failed'), 0), coalesce(sum(source = 'cache'), 0)"
         return Counts(planned, *self._db.execute(f"SELECT {each} FROM outcomes").fetchone())
 
+    def spans(self) -> dict[Cell, tuple[float, float]]:
+        """When each call that was asked began and ended (seconds of the clock): its last sitting's attempts."""
+        asked = self._db.execute(f"SELECT {_CELL}, record, finished FROM outcomes WHERE source = 'fresh'")
+        return {tuple(cell): (ended - records.outcome_of(record).seconds, ended) for *cell, record, ended in asked}
+
     def seconds_a_call(self) -> float | None:
         """Between the first and the last outcome; None before there are two."""
         first, last, count = self._db.execute(

@@ -20,6 +20,7 @@ from whybox.suite.planning import Planned
 from whybox.suite.progress import Tell, unseen
 from whybox.suite.runner import Sitting, target_key
 from whybox.suite.scores import ScoredCall, scores_of
+from whybox.suite.shared_time import shares
 from whybox.suite.store import Counts, Store
 from whybox.targets.target import Target
 from whybox.targets.until_done import until_closed
@@ -37,8 +38,9 @@ class Choice:
 
 @dataclass(frozen=True)
 class Tally:
-    """Of one probe on one target: calls that are finished, those without an answer, seconds that they took together.
+    """Of one probe on one target: calls that are finished, those without an answer, and their seconds.
 
+    seconds: of the time that the run was asking; calls under way together share it.
     errors: failed calls, and answers that the limit of tokens cut before they said anything.
     """
 
@@ -187,15 +189,17 @@ class _Going:
         again = {name: list(self.store.records(calls)) for name, calls in floors.items()}
         repeated = {name: floor.found(each) for name, each in again.items()}
         scores = {where: tuple(scores_of(plan, records.get(where, []))) for where, plan in self._planned()}
-        tallies = {where: _tally(records.get(where, []), scores.get(where, ())) for where in self.plans}
+        took = shares(self.store.spans())
+        tallies = {where: _tally(records.get(where, []), scores.get(where, ()), took) for where in self.plans}
         every = tuple(each for found in scores.values() for each in found)
         able = observed(record for each in (*again.values(), *records.values()) for record in each)
         return Found(findings, tallies, judged, repeated, self.store.counts(), len(self.chosen), every, able)
 
 
-def _tally(records: Sequence[Record], scores: Sequence[ScoredCall]) -> Tally:
+def _tally(records: Sequence[Record], scores: Sequence[ScoredCall], took: Mapping[Cell, float]) -> Tally:
+    """took: seconds of every call that was asked; what came from the cache took none."""
     errors = sum(each.outcome == "error" for each in scores)
-    return Tally(len(records), errors, sum(record.outcome.seconds for record in records))
+    return Tally(len(records), errors, sum(took.get(record.call.cell, 0.0) for record in records))
 
 
 def _finding(suite: Behaviour, where: Where, planned: Plan | Skipped, records: Sequence[Record]) -> Finding | Skipped:

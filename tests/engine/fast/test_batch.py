@@ -99,12 +99,12 @@ def test_a_neighbours_content_cannot_matter(kind: str, precision: Precision) -> 
 
 
 @EVERY_KIND
-@pytest.mark.parametrize("rows", [2, 5, 20])
-def test_a_prompt_in_a_batch_is_the_prompt_alone(kind: str, rows: int) -> None:
-    """Every site, a padded batch of its own beginnings, then one token at a time behind the cache."""
+@pytest.mark.parametrize(("rows", "padding"), [(2, 0), (5, 0), (20, 0), (1, 3), (3, 7)])
+def test_a_prompt_in_a_batch_is_the_prompt_alone(kind: str, rows: int, padding: int) -> None:
+    """Every site, a batch of its own beginnings or beside a longer one, then one token at a time behind the cache."""
     of = KINDS[kind]
     see = [site.name for site in sites_of(of)]
-    alone, among = fast(of), replace(fast(of), neighbours=rows)
+    alone, among = fast(of), replace(fast(of), neighbours=rows, padding=padding)
     caches = alone.fresh_cache(len(IDS)), among.fresh_cache(len(IDS))
     for part in (IDS[:7], IDS[7:8], IDS[8:9], IDS[9:]):
         one, other = alone.run(part, see, (), caches[0]), among.run(part, see, (), caches[1])
@@ -118,7 +118,7 @@ def test_a_prompt_in_a_batch_is_the_prompt_alone(kind: str, rows: int) -> None:
 def test_a_prompt_in_a_batch_is_edited_like_the_prompt_alone() -> None:
     edits = (cut(1, h=2, q=slice(3, None), k=1), zero("head_out", 0, h=4, q=5), add("resid_post", np.ones(13), 1))
     one = fast(KINDS["plain"]).run(IDS, edits=edits)
-    other = replace(fast(KINDS["plain"]), neighbours=3, chunk=5).run(IDS, edits=edits)
+    other = replace(fast(KINDS["plain"]), neighbours=3, padding=2, chunk=5).run(IDS, edits=edits)
     np.testing.assert_allclose(other.logits, one.logits, rtol=0, atol=1e-12)
     assert other.changed == (True, True, True)
 

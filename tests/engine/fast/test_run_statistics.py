@@ -55,6 +55,12 @@ def test_chunks_joined_are_the_whole(kind: str, chunk: int) -> None:
 
 
 @EVERY_KIND
+def test_padding_is_in_no_statistic(kind: str) -> None:
+    theirs = reference(KINDS[kind]).run(IDS, statistics=WISH)
+    assert_same_records(replace(fast(KINDS[kind]), padding=3).run(IDS, statistics=WISH), theirs)
+
+
+@EVERY_KIND
 def test_rows_of_bf16_weights_sum_to_one_within_their_digits(kind: str) -> None:
     sites = ["pattern", *(["sink_mass"] if "sinks" in kind else [])]
     trace = fast(KINDS[kind], Precision.BF16).run(IDS, see=sites)

@@ -279,11 +279,14 @@ def route(router: Tensor, active: int, normalise: bool) -> Tensor:
 def _rows_of(
     found: tuple[Tensor, Tensor | None, Array | None], wish: AttentionWish, sight: Sight, places: Places
 ) -> AttentionRows:
-    """The record of a pattern that is there, with its sink mass and scores: of a batch of one."""
+    """The record of a pattern that is there, with its sink mass and scores: of the first row, without its padding."""
     pattern, mass, scores = found
-    masses = None if mass is None else mass[0].cpu().numpy()
-    seen = _shown(sight)[0].cpu().numpy()
-    return rows_of(pattern[0].cpu().numpy(), seen, wish, places.query[0], places.key[0], masses, scores)
+    query, key = places.lengths[0], places.key.shape[1] - places.padding(0)
+    masses = None if mass is None else mass[0, :, :query].cpu().numpy()
+    seen = _shown(sight)[0, :query, :key].cpu().numpy()
+    scores = None if scores is None else scores[:, :query, :key]
+    weights = pattern[0, :, :query, :key].cpu().numpy()
+    return rows_of(weights, seen, wish, places.query[0, :query], places.key[0, :key], masses, scores)
 
 
 def _shown(sight: Sight) -> Tensor:

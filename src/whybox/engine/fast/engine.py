@@ -56,7 +56,7 @@ class FastEngine:
     """Runs packed weights. attention: the kernel where nobody watches; `kernel` says the same in words.
 
     chunk: most tokens that go through the layers at once. neighbours: rows of the batch that a run is one of.
-    origin: of the weights that were packed.
+    padding: rows behind the run's own, because it stands beside a text so much longer. origin: of the packed weights.
     """
 
     packed: Packed
@@ -64,11 +64,17 @@ class FastEngine:
     chunk: int = CHUNK
     neighbours: int = 1
     origin: Origin = field(default_factory=Origin)
+    padding: int = 0
     _angles: dict[int | None, AngleTables] = field(default_factory=dict, init=False)
 
     @property
     def spec(self) -> Spec:
         return self.packed.spec
+
+    @property
+    def rows(self) -> int:
+        """Of a batch that a run is one of."""
+        return self.neighbours + (self.padding > 0)
 
     @property
     def name(self) -> str:
@@ -98,10 +104,10 @@ class FastEngine:
             raise UsageError("a counterfactual of a sweep keeps no cache", "run it on its own: model.changed")
         if cache:
             require_held(forgotten(edits, range(past, past + len(ids)), cache, self.spec))
-        if len(ids) * self.neighbours > STEP or not past:
+        if len(ids) * self.rows > STEP or not past:
             numbers = 0 if statistics is None else statistics.numbers(len(ids))
-            run = Run(len(ids), past, self.neighbours, tail=tail, see=wishes, statistics=numbers)
-            self.require_room(run, need if self.neighbours == 1 else need_beside, edits)
+            run = Run(len(ids) + self.padding, past, self.rows, tail=tail, see=wishes, statistics=numbers)
+            self.require_room(run, need if self.rows == 1 else need_beside, edits)
         before = cache or self.fresh_cache(len(ids))
         with torch.inference_mode():
             trace = self._run(ids, Watch(wishes, tuple(edits), statistics), before, tail)
@@ -220,16 +226,16 @@ class FastEngine:
         raise NonFiniteError("logits", None, whole.stop - 1, watching.largest)
 
     def _pass(self, ids: Sequence[int], tap: BatchTap, cache: Cache, read: int) -> Trace:
-        """One chunk; logits for its last `read` rows. Neighbours are its own beginnings, each shorter by one id."""
-        texts = [ids[: max(len(ids) - less, 1)] for less in range(self.neighbours)]
+        """One chunk; logits for its last `read` rows."""
+        texts = self._beside(ids)
         rows_of_ids, positions = padded(texts, cache.seen)
         batch = self.batch(positions, [*map(len, texts)], tap, cache.rope_length)
         x = self.embed(torch.from_numpy(rows_of_ids), batch)
-        stand = Alone if self.neighbours == 1 else Beside
+        stand = Alone if self.rows == 1 else Beside
         x, keys = self.through(x, batch, [stand(own(layer)) for layer in cache.layers])
         end = cache.seen + len(ids)
         rows = np.arange(end - read, end)[None]
-        logits = self.head(x[:1, x.shape[1] - read :], tap, Places(rows, rows, (read,)))
+        logits = self.head(x[:1, len(ids) - read : len(ids)], tap, Places(rows, rows, (read,)))
         fed = tuple(int(i) for i in ids)
         grown = tuple(key.slots for key in keys if isinstance(key, Alone))
         return Trace(
@@ -247,6 +253,11 @@ class FastEngine:
             origin=self.origin,
             kernel=self.kernel_of(batch),
         )
+
+    def _beside(self, ids: Sequence[int]) -> list[Sequence[int]]:
+        """A run first, then its neighbours: its own beginnings, each shorter by one id, and one that is longer."""
+        shorter = [ids[: max(len(ids) - less, 1)] for less in range(self.neighbours)]
+        return [*shorter, [*ids, *list(ids[-1:]) * self.padding]] if self.padding else shorter
 
     def batch(self, positions: Array, lengths: Sequence[int], tap: BatchTap, length: int) -> Batch:
         """What the layers of one pass share. positions [b q]; lengths: rows of each that are no padding."""

@@ -120,7 +120,8 @@ class Beside:
         window: int | None,
     ) -> tuple[Sequence[Part], Alone]:
         parts, _ = Behind(Part.of(self.slots)).extend(key, value, positions, window)
-        _, grown = Alone(self.slots).extend(key[:1], value[:1], positions[:1], window)
+        own = int((positions[0] < NOWHERE).sum())  # padding stands behind it, and is nobody's key
+        _, grown = Alone(self.slots).extend(key[:1, :own], value[:1, :own], positions[:1, :own], window)
         return parts, grown
 
 

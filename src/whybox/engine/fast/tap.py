@@ -36,6 +36,11 @@ class Places:
     def of(self, row: int) -> Mapping[str, Array]:
         return {"q": self._row(self.query, row)[: self.lengths[row]], "k": self._row(self.key, row)}
 
+    def padding(self, row: int) -> int:
+        """How many of the last keys are padding."""
+        behind = self._row(self.key, row)[::-1] < NOWHERE
+        return int(behind.argmax()) if behind.any() else len(behind)
+
     @staticmethod
     def _row(positions: Array, row: int) -> Array:
         shown: Array = positions[row if len(positions) > 1 else 0]
@@ -126,6 +131,8 @@ class BatchTap:
         for row, kept in enumerate(self.kept[: len(value)]):
             length = places.lengths[row]
             cut = value[row].narrow(axes.index("q"), 0, length) if "q" in axes else value[row][:length]
+            if "q" in axes and "k" in axes:
+                cut = cut.narrow(axes.index("k"), 0, cut.shape[axes.index("k")] - places.padding(row))
             kept_as = cut.dtype if cut.dtype is torch.float64 else torch.float32
             array = cut.to("cpu", kept_as, copy=True).numpy()
             array.flags.writeable = False

@@ -52,7 +52,7 @@ def _differs(
     came, expected = came.astype(float), expected.astype(float)
     finite = np.abs(expected[np.isfinite(expected)])
     allowed = within * max(1.0, float(finite.max(initial=0.0)))
-    return ~np.isclose(came, expected, rtol=0, atol=allowed, equal_nan=True)
+    return np.asarray(~np.isclose(came, expected, rtol=0, atol=allowed, equal_nan=True))
 
 
 def _shape(x: Shaped[np.ndarray, "..."]) -> str:

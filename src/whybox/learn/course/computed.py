@@ -11,8 +11,10 @@ from jaxtyping import Float
 
 from whybox.learn.figures.figure import OnModels, Toys
 from whybox.learn.ground import Ground
+from whybox.learn.ledger import Said
 
-Cell = str | float | int
+Cell = str | float | int | Said
+"""A number, text that is alike in both languages, or text in each."""
 Rows = tuple[tuple[Cell, ...], ...]
 Arrays = Mapping[str, np.ndarray]
 

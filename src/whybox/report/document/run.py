@@ -155,7 +155,7 @@ class ProbeRow(Part):
 
     words: what is said in a word, such as the shape of a curve.
     calls: of this probe. errors: those that failed, and answers cut by the limit of tokens before they said anything.
-    seconds: of its calls, added up. needs_n: about how many more items would settle it.
+    seconds: of the run; calls that are under way together share it. needs_n: about how many more items would settle it.
     """
 
     probe: str

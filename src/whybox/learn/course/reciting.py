@@ -1,0 +1,60 @@
+"""A recital against its list of stations: which were told, which are missing, which came out of order.
+
+A checklist with a timer. It finds expressions in a text, in English or Chinese or both, and judges no understanding.
+"""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+from whybox.errors import UsageError
+from whybox.learn.course.chapter import Recital, Station
+
+MOST = 20_000
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Ids of stations, in the recital's own order. out_of_order: found, but not where they belong."""
+
+    found: tuple[str, ...]
+    missing: tuple[str, ...]
+    out_of_order: tuple[str, ...]
+
+
+def hear(recital: Recital, told: str) -> Heard:
+    """UsageError for an empty text, and one beyond 20,000 characters."""
+    if not told.strip():
+        raise UsageError("nothing was told", "type or hand in what you said")
+    if len(told) > MOST:
+        raise UsageError(f"the text has {len(told):,} characters", f"a recital has up to {MOST:,}")
+    places = {station.id: _places(station, told) for station in recital.stations}
+    found = tuple(name for name, where in places.items() if where)
+    kept = _longest_in_order({name: places[name] for name in found}) if recital.ordered else set(found)
+    return Heard(
+        found,
+        tuple(name for name in places if name not in found),
+        tuple(name for name in found if name not in kept),
+    )
+
+
+def _places(station: Station, told: str) -> list[int]:
+    """Where it is told, every time."""
+    expressions = (*station.heard["en"], *station.heard["zh"])
+    return sorted({hit.start() for each in expressions for hit in re.finditer(each, told, re.IGNORECASE)})
+
+
+def _longest_in_order(places: dict[str, list[int]]) -> set[str]:
+    """The most stations whose places, one of each, do not fall: a longest common subsequence.
+
+    ends[n]: the earliest place at which n + 1 stations in order can end. A station's places are tried from the last
+    one on, so that none counts twice.
+    """
+    ends: list[int] = []
+    chains: list[tuple[str, ...]] = []
+    for name, where in places.items():
+        for place in reversed(where):
+            long = bisect_right(ends, place)
+            chain = (*(chains[long - 1] if long else ()), name)
+            ends[long : long + 1], chains[long : long + 1] = [place], [chain]
+    return set(chains[-1]) if chains else set()

@@ -1,0 +1,70 @@
+"""L1, L2, L3, L5 and L6 on the default model: all of it is there, and the answers are the recorded ones."""
+
+import pytest
+
+from tests.learn.course.driving import (
+    chapter,
+    computations,
+    everything_fills,
+    ids_fit,
+    remembered,
+    right_numbers,
+    sources_exist,
+    tables_fit,
+)
+from tests.real import real
+from whybox.learn.course.chapter import Numbers
+from whybox.learn.ground import Ground
+
+pytestmark = pytest.mark.model
+NAMES = ("l01", "l02", "l03")
+
+
+@pytest.fixture(scope="module")
+def ground() -> Ground:
+    return remembered(Ground(lambda: real("smollm2")))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_all_of_it_is_there(name: str, ground: Ground) -> None:
+    words, computed = chapter(name), computations(name)
+    assert everything_fills(words, computed, ground) == []
+    ids_fit(words, computed, ground)
+    tables_fit(words, computed, ground)
+    sources_exist(words)
+
+
+def numbers(name: str, question: str, ground: Ground) -> tuple[float, ...]:
+    """What is right in a chapter's question that asks for numbers."""
+    words = chapter(name)
+    (asked,) = [each for each in (*words.predict, *words.exercises) if each.id == question]
+    assert isinstance(asked, Numbers)
+    return right_numbers(asked, computations(name), ground)
+
+
+def test_l1_ids_and_rows(ground: Ground) -> None:
+    computed = computations("l01")
+    assert numbers("l01", "ids_of_words", ground) == (2, 1, 5, 4)
+    assert computed.answers["same_row"](ground) == ("same",)
+    assert computed.answers["same_ids"](ground) == ("process", "cat", "the_dog", "days")
+    assert [row[1] for row in computed.tables["stages"](ground)] == [504, 3575, 282, 4649, 314]
+    labels = [row[3] for row in computed.tables["cut"](ground)]
+    assert labels[3:8] == ["退 1/2", "退 2/2", "款 1/3", "款 2/3", "款 3/3"]
+
+
+def test_l2_order_names_the_victim(ground: Ground) -> None:
+    rows = computations("l02").tables["victims"](ground)
+    (dog, man), (dog_bit, man_bit) = ([float(p) for p in row[1:3]] for row in rows)
+    assert man > dog
+    assert dog_bit > man_bit
+
+
+def test_l3_harm_and_profiles(ground: Ground) -> None:
+    computed = computations("l03")
+    assert computed.answers["harm"](ground) == ("rope_base_1e4", "no_rope", "rope_pairing", "rope_of_model_width")
+    assert computed.answers["causes"](ground) == ("alike", "positions", "token", "alike", "positions")
+    for row, case in zip(computed.tables["profiles"](ground), computed.answers["causes"](ground), strict=True):
+        first, *later = map(float, row[1:])
+        growing = first == 0 and later == sorted(set(later))
+        alone = first == 0 and sum(value > 0 for value in later) == 1
+        assert (first > 1e-4, growing, alone) == (case == "alike", case == "positions", case == "token"), row

@@ -1,0 +1,59 @@
+"""Found, missing and out of order, on texts whose answer is known."""
+
+from collections.abc import Iterator
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whybox.errors import UsageError
+from whybox.learn.course.chapter import Recital
+from whybox.learn.course.reciting import hear
+
+NAMES = ("ant", "bee", "cat", "dog", "elk")
+
+
+def recital(ordered: bool = True) -> Recital:
+    stations = [{"id": n, "say": {"en": n, "zh": n}, "heard": {"en": [rf"\b{n}s?\b"], "zh": [f"第{n}"]}} for n in NAMES]
+    ask = {"en": "Tell.", "zh": "说。"}
+    return Recital.model_validate({"minutes": 1, "ask": ask, "ordered": ordered, "stations": stations})
+
+
+def test_found_missing_and_out_of_order() -> None:
+    heard = hear(recital(), "The Ant and the 第cat saw bees; no elk")
+    assert heard.found == ("ant", "bee", "cat", "elk")
+    assert heard.missing == ("dog",)
+    assert len(heard.out_of_order) == 1
+    assert heard.out_of_order[0] in ("bee", "cat")
+
+
+def test_what_is_told_twice_counts_where_it_fits() -> None:
+    assert hear(recital(), "elk first, then ant bee cat dog and the elk again").out_of_order == ()
+
+
+def test_the_order_may_be_free() -> None:
+    assert hear(recital(ordered=False), "elk dog cat bee ant").out_of_order == ()
+    assert len(hear(recital(), "elk dog cat bee ant").out_of_order) == 4
+
+
+@given(st.lists(st.sampled_from(NAMES), min_size=1, max_size=9))
+def test_as_few_as_possible_are_out_of_order(told: list[str]) -> None:
+    """Against every choice of stations: the largest that stands in the text in order."""
+    heard = hear(recital(), " ".join(told))
+    best = max(
+        size for size in range(len(NAMES) + 1) for chosen in combinations(NAMES, size) if _stands(chosen, iter(told))
+    )
+    assert len(heard.found) - len(heard.out_of_order) == best
+    kept = [name for name in heard.found if name not in heard.out_of_order]
+    assert _stands(tuple(kept), iter(told))
+
+
+def _stands(chosen: tuple[str, ...], told: Iterator[str]) -> bool:
+    return all(name in told for name in chosen)
+
+
+def test_bad_texts() -> None:
+    for text in ("", " \n", "x" * 20_001):
+        with pytest.raises(UsageError):
+            hear(recital(), text)
