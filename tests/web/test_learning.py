@@ -26,6 +26,7 @@ from whybox.report.document import ChapterDocument, CourseDocument, GradedDocume
 from whybox.web.app import Room, application
 from whybox.web.learn_words import LEARN_WORDS
 from whybox.web.learning import Classroom
+from whybox.web.seat import Table
 from whybox.web.worker import Worker
 
 ATTENTION = """
@@ -238,7 +239,7 @@ def test_malformed_requests_are_no_fault_of_the_server(tmp_path: Path, monkeypat
 
     chapters = ["L4", "l04", "L0", "L-1", "..", "%00", "L4%2f", "L" * 30, "退款"]
     ends = ["", "/exercises/softmax", "/exercises/roles", "/exercises/differs", "/exercises/%00", "/recital", "/x"]
-    with TestClient(application(Room(no_model))) as client:
+    with TestClient(application(Room(Table.laid(no_model, None)))) as client:
         for _ in range(300):
             path = f"/api/learn/{draw.choice(chapters)}{draw.choice(ends)}"
             body = json.dumps(value(3)) if draw.random() < 0.9 else draw.choice(["", "{", "\x00", "NaN"])

@@ -1,5 +1,7 @@
 """L1, L2, L3, L5 and L6 on the default model: all of it is there, and the answers are the recorded ones."""
 
+import math
+
 import pytest
 
 from tests.learn.course.driving import (
@@ -15,7 +17,9 @@ from tests.learn.course.driving import (
 )
 from tests.real import real
 from whybox.learn.course.chapter import Numbers
+from whybox.learn.figures import ON_MODEL
 from whybox.learn.ground import Ground
+from whybox.spec import PlainRope
 
 pytestmark = pytest.mark.model
 NAMES = ("l01", "l02", "l03", "l05", "l06")
@@ -81,3 +85,23 @@ def test_l6_without_a_mask(ground: Ground) -> None:
     late, without = numbers("l06", "late", ground)
     assert (late, without) == pytest.approx((7.427, 3.488), abs=0.005)
     assert numbers("l06", "two_one_hidden", ground) == pytest.approx((0.7311, 0.2689, 0), abs=5e-5)
+
+
+def test_what_questions_quote_is_so(ground: Ground) -> None:
+    """Questions have no blanks: numbers that they name for orientation are held against the model here."""
+    spec, nll = ground.model.spec, ground.once(ON_MODEL["faults.none"].compute)
+    guess, even = f"{ground.once(ON_MODEL['faults.chance'].compute):.2f}", f"{math.log(256):.2f}"
+    attention = spec.layers[0].attention
+    assert isinstance(attention.rope, PlainRope)
+    assert (spec.width, attention.head_width, attention.rope.base, spec.context) == (576, 64, 100_000, 8_192)
+    quoted = {
+        ("l02", "without_rope"): (f"{nll:.2f}", guess),
+        ("l03", "moved_away"): (f"{nll:.4f}", f"{spec.context:,}"),
+        ("l05", "entropy"): (even,),
+        ("l06", "late"): (f"{nll:.2f}", guess),
+    }
+    for (name, question), numbers_of_it in quoted.items():
+        (asked,) = [each for each in chapter(name).predict if each.id == question]
+        for number in numbers_of_it:
+            assert number in asked.ask.en
+            assert number in asked.ask.zh

@@ -1,6 +1,6 @@
 """The whole decoder, then the real one: what the smallest decoder knows of its prompt, and six changes to Llama.
 
-Shown takes five runs of text A with something wrong and one prompt of five ids: 10 s.
+Shown takes five runs of text A with something wrong and one prompt of five ids: 11 s.
 """
 
 from dataclasses import replace
