@@ -11,7 +11,7 @@ import yaml
 from rich.console import Console
 
 from whybox.cli.options import Delivered, language
-from whybox.cli.runs import Walk
+from whybox.cli.runs import Parts
 from whybox.cli.telling import Form, write_whole
 from whybox.errors import StorageError, UsageError
 from whybox.learn.course.course import Course
@@ -52,7 +52,7 @@ def begin(asked: Asked, open_model: Callable[[], Model], told: Delivered) -> boo
         return _deliver(Form(text.render_recited), course.recite(asked.chapter, _text(asked.recite), lang), lang, told)
     form = Form(text.render_chapter)
     form.check(told.out)
-    with Walk(lang, told.quiet) as walk:
+    with Parts(lang, told.quiet) as walk:
         if asked.answers is not None:
             document = course.hand_in(asked.chapter, _answers(asked.answers), lang, walk.tell)
             _deliver(form, document, lang, told)
@@ -134,7 +134,7 @@ class _Session:
                 continue
             text.render_question(row.question, self.console, self.lang)
             self._answered(row.question, self._keep)
-        with Walk(self.lang, self.quiet) as walk:
+        with Parts(self.lang, self.quiet) as walk:
             return self.course.open(self.chapter, self.lang, walk.tell)
 
     def _answered(self, question: QuestionRow, take: Callable[[str, str], None], skip: bool = False) -> None:
