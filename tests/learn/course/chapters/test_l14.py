@@ -15,7 +15,7 @@ from tests.learn.course.driving import (
     sources_exist,
     tables_fit,
 )
-from tests.learn.course.grounds import on_smollm2
+from tests.learn.course.grounds import number, on_smollm2
 from whybox.learn.course.chapter import Computed
 from whybox.learn.course.chapters import l14, l14_once
 from whybox.statistics.gates import RateAtLeast
@@ -51,7 +51,7 @@ def test_what_is_measured_now_fits_what_was_measured_once() -> None:
 def test_share_falls_and_lift_rises() -> None:
     """The sentence says so; the first share is that of case R."""
     rows = COMPUTED.tables["filler"](on_smollm2())
-    shares, lifts = [float(row[1]) for row in rows], [float(row[2]) for row in rows]
+    shares, lifts = [number(row[1]) for row in rows], [number(row[2]) for row in rows]
     assert [row[0] for row in rows] == [57, 100, 200, 500, 1000]
     assert shares == sorted(shares, reverse=True)
     assert shares[0] == pytest.approx(0.0472, abs=0.001)
@@ -64,7 +64,7 @@ def test_right_answers() -> None:
     assert asked.kind == "numbers"
     assert right_numbers(asked, COMPUTED, ground) == pytest.approx((7.013, 4.615), abs=5e-4)
     assert figure(Computed(figure="context.thinned", take=None), COMPUTED, ground) == pytest.approx(0.0010989, abs=5e-8)
-    assert [float(row[1]) for row in COMPUTED.tables["calculator"](ground)] == pytest.approx(
+    assert [number(row[1]) for row in COMPUTED.tables["calculator"](ground)] == pytest.approx(
         [0.1, 0.0108911, 0.0010989, 0.00011], abs=5e-7
     )
     assert COMPUTED.answers["shape"](ground) == ("u",)

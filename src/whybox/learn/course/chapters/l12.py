@@ -3,7 +3,7 @@
 On the model: text A once (3 s), every head on it (3 s), the answer of case R (3 s), a look at its decision.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,7 @@ from whybox.learn.course.comparing import equal
 from whybox.learn.course.computed import Arrays, Computations, Grid, Remark, Rows, Task
 from whybox.learn.figures.figure import OnModel, OnModels, Toys, Value
 from whybox.learn.ground import Ground
+from whybox.learn.ledger import Said
 from whybox.measure.anchors import anchors
 from whybox.measure.base_rates import rate
 from whybox.measure.classes import classes_of
@@ -24,6 +25,8 @@ from whybox.measure.subject import Subject, of_run
 from whybox.parts.attention import scores
 from whybox.parts.mask import visible
 from whybox.parts.softmax import softmax
+from whybox.report.diagnosis_words import action, meaning
+from whybox.report.document import Lang
 from whybox.statistics.attention import entropy
 from whybox.statistics.head_table import HeadTable
 from whybox.statistics.marks import Keys, of_text
@@ -117,9 +120,14 @@ def _budget(ground: Ground) -> Rows:
 
 
 def _diagnosed(ground: Ground) -> Rows:
-    """Codes that fire on case R, and on how many of 200 ordinary prompts with right answers."""
+    """Codes that fire on case R, on how many of 200 ordinary prompts, what each may mean, which test follows."""
     found = [(each.code, rate(each.code, ground.model.file.digest())) for each in diagnose(ground.once(case_subject))]
-    return tuple((code, "–" if known is None else f"{known.hits} / {known.n}") for code, known in found)
+    rates = ((code, "–" if known is None else f"{known.hits} / {known.n}") for code, known in found)
+    return tuple((code, hits, _in_both(meaning, code), _in_both(action, code)) for code, hits in rates)
+
+
+def _in_both(said: Callable[[str, Lang], str], code: str) -> Said:
+    return Said(en=said(code, "en"), zh=said(code, "zh"))
 
 
 def _self_head(ground: Ground) -> Value:
