@@ -20,9 +20,10 @@ from whybox.model import Model
 from whybox.report.document import Lang, to_json
 from whybox.report.document.explore import Question, State
 from whybox.version import __version__
+from whybox.web import learning
 from whybox.web.examples import examples
 from whybox.web.guard import Address, Guard
-from whybox.web.page import explorer_page
+from whybox.web.page import explorer_page, language_of
 from whybox.web.pairing import pair, pair_lens
 from whybox.web.reports import Report, Which, explained, looked, reopened
 from whybox.web.seat import Beside, Seat, Table
@@ -67,14 +68,17 @@ def guarded(opening: Callable[[], Model], token: str, address: Address, beside: 
 
 def application(room: Room) -> FastAPI:
     """Every question by its path, without the guard."""
+    classroom = learning.Classroom(room.first.worker, lambda: room.first.model)
 
     @asynccontextmanager
     async def living(_app: FastAPI) -> AsyncIterator[None]:
         for seat in room.table.seats:
             seat.worker.begin(seat.open)
+        classroom.begin()
         yield
         for seat in room.table.seats:
             seat.worker.close()
+        classroom.close()
 
     app = FastAPI(title="whybox", version=__version__, lifespan=living, docs_url=None, redoc_url=None)
     app.add_exception_handler(WhyboxError, _told)
@@ -82,13 +86,14 @@ def application(room: Room) -> FastAPI:
     _pages(app, room)
     _questions(app, room)
     _streams(app, room)
+    learning.add(app, classroom)
     return app
 
 
 def _pages(app: FastAPI, room: Room) -> None:
     @app.get("/", response_class=HTMLResponse)
     async def page(request: Request, lang: Lang | None = None) -> str:
-        return explorer_page(lang or _language(request.headers.get("accept-language", "")))
+        return explorer_page(lang or language_of(request.headers.get("accept-language", "")))
 
     @app.get("/assets/{name}")
     async def asset(name: str) -> Response:
@@ -208,11 +213,6 @@ def _asset(name: str) -> tuple[bytes, str] | None:
         if place.is_file():
             return place.read_bytes(), kind
     return None
-
-
-def _language(accepted: str) -> Lang:
-    """The language that the browser asks for first, of the two that there are."""
-    return "zh" if accepted.strip().lower().startswith("zh") else "en"
 
 
 async def _told(_request: Request, error: Exception) -> Response:

@@ -33,6 +33,11 @@ class Seat:
             raise CapacityError("the model is still being opened", "this page asks again by itself")
         return self.opened
 
+    @property
+    def model(self) -> Model | None:
+        """For who can do without: None where it could not be opened, CapacityError while it is being opened."""
+        return None if self.failed is not None else self.desk.model
+
     def open(self) -> None:
         """Opens the model, once; an error is kept for whoever asks."""
         try:

@@ -8,6 +8,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "theme.light": ("Light", "浅色"),
     "theme.dark": ("Dark", "深色"),
     "language": ("中文", "English"),
+    "course": ("Course", "课程"),
     "opening": ("The model is being opened …", "正在打开模型……"),
     "model": ("{name} · {layers} layers · {heads} heads · {engine} {precision}", "{name} · {layers} 层 · {heads} 个头 · {engine} {precision}"),
     # prompt

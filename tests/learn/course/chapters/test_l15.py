@@ -26,7 +26,7 @@ probes:
   edit: {items: 16}
   memory: {items: 12, runs: 1, depths: [1, 20], explaining: [], explained: 1}
   evidence: {items: 16}
-  knowledge: {items: 12}
+  knowledge: {items: 12, ask: [conflict], ceiling: 4}
 gates:
   - {probe: edit, statistic: follows, at_least: 0.8}
   - {probe: memory, statistic: obeyed, at_least: 0.8}
