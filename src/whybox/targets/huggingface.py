@@ -249,10 +249,10 @@ def _config_digest(config: dict[str, Any]) -> str:
     return blake2b(json.dumps(kept, sort_keys=True, default=str).encode(), digest_size=16).hexdigest()
 
 
-def _bytes(tensor: Any) -> Array:
+def _bytes(tensor: Any) -> memoryview:
     import torch
 
-    found: Array = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+    found: memoryview = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data
     return found
 
 
