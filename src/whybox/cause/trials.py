@@ -174,10 +174,10 @@ async def greedily(model: Model, setting: Setting) -> Trial:
 
 
 async def leniently(model: Model, setting: Setting) -> Trial:
-    """The same answer, read without the form that it should have. Nothing is changed in the run."""
+    """The same answer, read without the form that it should have: its value alone. Nothing is changed in the run."""
     asked = setting.asked
     found = await answer(model, asked)
-    score = asked.case.lenient_scorer().score(found.text, "stop" if found.written.stopped else "length")
+    score = asked.case.form_scorer().score(found.text, "stop" if found.written.stopped else "length")
     read_so = Outcome(found.text, score, found.reading, None, score.right, earlier_fork=False)
     return Trial("lenient parse", (), frozenset({PARSE}), read_so, None)
 
