@@ -110,8 +110,8 @@ class CaseInstance:
                 assert_never(self.kind)
 
     def form_scorer(self) -> Scorer:
-        """The right value in whatever form, and nothing but that value: it tells a wrong form from a wrong value. A text
-        that states another value of the same kind as well is hedged.
+        """The right value in whatever form, and nothing but that value: it tells a wrong form from a wrong value. A
+        text that states another value of the same kind as well is hedged.
         """
         right = unwrapped(self.right)
         numeric = self.match is None and self.kind in ("number", "text") and is_number(right)

@@ -98,8 +98,11 @@ class Facts:
     of those that are kept when the evidence stands alone. form_writers: heads or MLPs that write the illegal form,
     taken out. across_roles: another order changes the roles of its parts, too. writers_sought: heads and MLPs that may
     write the wrong answer were taken out. follows_change: with another value in the evidence the answer moves to that
-    value. too_few_beside: parts whose cut exceeds the floor, and that so few other spans match that no p ≤ .05 was
-    possible.
+    value. supplied_by: sentences of the prompt without which the given answer is another one. presumed: the evidence
+    was guessed, from the sentences that state the right answer; off_question: it shares no word with the question.
+    nearer: parts that state the wrong answer and share more of the question's words than the evidence. alone_off_form:
+    the evidence alone gives the right value in another form. too_few_beside: parts whose cut exceeds the floor, and
+    that so few other spans match that no p ≤ .05 was possible.
     """
 
     right: bool
@@ -129,7 +132,12 @@ class Facts:
     forced: tuple[str, float] | None = None
     evidence: tuple[str, ...] = ()
     fact: Try | None = None
+    supplied_by: tuple[str, ...] = ()
+    presumed: bool = False
+    off_question: bool = False
+    nearer: tuple[str, ...] = ()
     alone: Try | None = None
+    alone_off_form: bool = False
     orders: tuple[Try, ...] = ()
     across_roles: bool = False
     boost: Try | None = None

@@ -31,11 +31,17 @@ class Lack(StrEnum):
     UNREAD = "unread"
     SEVERAL = "several"
     WRONG_STATED = "wrong-stated"
+    SUPPLIED = "supplied"
+    GUESSED = "guessed"
 
 
 class Remark(StrEnum):
     """What a report adds to its verdict."""
 
+    GUESSED = "guessed"
+    NEARER = "nearer"
+    SUPPLIED = "supplied"
+    ALONE_OFF_FORM = "alone-off-form"
     PATH_DEPENDENT = "path-dependent"
     RIGHT_FIRST = "right-first"
     RIGHT_LATER = "right-later"
@@ -94,7 +100,7 @@ def rule(facts: Facts) -> Ruling:
         return Ruling(tuple(named[:1]), (), tuple(_remarks(facts, named[:1])), _speaks_of_variants(named[0]))
     if _cut_short(facts):
         return _undetermined(facts, None, ())
-    leaves = [*before, *_form(facts), *(_of_one_answer(leaf, facts) for leaf in _leaves(facts))]
+    leaves = [*before, *(_of_one_answer(leaf, facts) for leaf in (*_form(facts), *_read_leaves(facts)))]
     named = _contained([leaf for leaf in leaves if not leaf.lacks])
     candidates = tuple(leaf for leaf in leaves if leaf.lacks and leaf.undone_by and leaf.undone_by.flips)
     if not named:
@@ -107,7 +113,9 @@ def rule(facts: Facts) -> Ruling:
 
 
 def _warnings(facts: Facts) -> Iterator[Remark]:
-    """Of a right answer: where it does not rest on its evidence."""
+    """Of a right answer: where it does not rest on its evidence, or that was guessed."""
+    if facts.presumed:
+        yield Remark.GUESSED
     if facts.closed is not None and facts.closed.flips:
         yield Remark.NEEDS_NO_EVIDENCE
     elif facts.ignores_evidence and not set(facts.evidence) & set(facts.too_few_beside):
@@ -135,17 +143,23 @@ def _of_one_answer(leaf: Leaf, facts: Facts) -> Leaf:
     return leaf if facts.several is None else replace(leaf, lacks=(*leaf.lacks, Lack.SEVERAL))
 
 
+def _read_leaves(facts: Facts) -> Iterator[Leaf]:
+    """The leaves below. Guessed evidence that shares no word with the question proves none of them."""
+    guessed = (Lack.GUESSED,) if facts.presumed and facts.off_question else ()
+    yield from (replace(leaf, lacks=(*leaf.lacks, *guessed)) for leaf in _leaves(facts))
+
+
 def _leaves(facts: Facts) -> Iterator[Leaf]:
     """Every leaf of what was read and remembered, named or lacking."""
     if facts.fact is not None and not facts.evidence and not facts.stated:
         silent = facts.fact.shams is None or not facts.fact.shams.flipped
-        shams = () if silent else (Lack.SHAMS_FLIP,)
+        shams = (*(() if silent else (Lack.SHAMS_FLIP,)), *((Lack.SUPPLIED,) if facts.supplied_by else ()))
         yield _leaf("knowledge", "missing", facts.fact, (*shams, *lacking_variants(facts.fact), *_wrong_stated(facts)))
     if facts.alone_right is None:
         return
     if facts.alone_right:
         yield from _order(facts) if any(order.flips for order in facts.orders) else _context_use(facts)
-    elif facts.closed_same_wrong:
+    elif facts.closed_same_wrong and not facts.alone_off_form:
         further = ((Lack.FOLLOWS,) if facts.follows_change else ()) + _wrong_stated(facts)
         yield from (_leaf("knowledge", "overruled", writer, (*lacking(writer), *further)) for writer in facts.writers)
 
@@ -300,7 +314,7 @@ def _why_not(facts: Facts) -> str | None:
         return "path-dependent"
     changed = (*facts.writers, *facts.form_writers, *(pair.change for pair in facts.pairs))
     tried = (facts.alone, facts.boost, facts.closed, *facts.orders, *facts.cuts, *changed)
-    if facts.alone_right is not False or facts.evidence_states is False or facts.wrong_stated:
+    if facts.alone_right is not False or facts.evidence_states is False or facts.wrong_stated or facts.alone_off_form:
         return None
     if not any(one is not None and one.flips for one in tried):
         return "beyond-the-model"
@@ -311,6 +325,18 @@ def _readers_left_out(facts: Facts) -> bool:
     """They are patched where the evidence alone is right, and neither another order nor the boost is."""
     others = any(change is not None and change.flips for change in (facts.boost, *facts.orders))
     return facts.alone is not None and facts.alone.flips and facts.readers is None and not others
+
+
+def _about_declaration(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
+    """What a reader must check in the case itself before the verdict is read."""
+    if facts.presumed:
+        yield Remark.GUESSED
+    if facts.nearer and not facts.right:
+        yield Remark.NEARER
+    if facts.supplied_by and not named:
+        yield Remark.SUPPLIED
+    if facts.alone_off_form and not named:
+        yield Remark.ALONE_OFF_FORM
 
 
 def _about_memory(facts: Facts) -> Iterator[Remark]:
@@ -324,6 +350,7 @@ def _about_memory(facts: Facts) -> Iterator[Remark]:
 
 
 def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
+    yield from _about_declaration(facts, named)
     if facts.forced is not None and facts.forced[1] > facts.floor and facts.own and facts.own_ld < -facts.floor:
         yield Remark.PATH_DEPENDENT
     if facts.several is not None:

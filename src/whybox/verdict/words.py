@@ -138,11 +138,16 @@ def next_step(ruling: Ruling, facts: Facts, lang: Lang) -> str:
     """What to do now. Where nothing was determined: what to try, from what is missing, then what to keep."""
     code = ruling.causes[0].code
     tries = _tries(ruling, facts, lang) if code == "not-determined" else ()
-    return ("" if lang == "zh" else " ").join([*tries, NEXT[code][lang == "zh"]])
+    last = NEXT.get(f"{code} · {ruling.causes[0].detail}", NEXT[code])
+    return ("" if lang == "zh" else " ").join([*tries, last[lang == "zh"]])
 
 
 def _tries(ruling: Ruling, facts: Facts, lang: Lang) -> Iterator[str]:
-    told = {"wrong_stated": ", ".join(facts.wrong_stated)}
+    told = {
+        "wrong_stated": ", ".join(facts.wrong_stated),
+        "supplied_by": ", ".join(facts.supplied_by),
+        "nearer": ", ".join(facts.nearer),
+    }
     yield from (TRY_REMARK[one][lang == "zh"].format(**told) for one in ruling.remarks if one in TRY_REMARK)
     if ruling.causes[0].detail in TRY_REASON:
         yield TRY_REASON[ruling.causes[0].detail][lang == "zh"]
@@ -283,6 +288,9 @@ def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterat
         "boost": "" if boost is None else named(boost.what, lang),
         "copied": 0 if boost is None or boost.shams is None else boost.shams.copied,
         "wrong_stated": ", ".join(facts.wrong_stated),
+        "evidence": ", ".join(facts.evidence),
+        "nearer": ", ".join(facts.nearer),
+        "supplied_by": ", ".join(facts.supplied_by),
         "stated_beside": ", ".join(facts.stated_beside),
         "several": ", ".join(order.what.removeprefix("order ") for order in facts.orders if order.several),
     }

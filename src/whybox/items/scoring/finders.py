@@ -11,7 +11,7 @@ from whybox.errors import CaseError
 from whybox.items.scoring.folding import Folded, fold_text, stands_alone
 from whybox.items.scoring.quantities import Quantity, find_quantities
 from whybox.items.scoring.score import Mention
-from whybox.items.scoring.standing import Amount
+from whybox.items.scoring.standing import Amount, unit_of_key
 from whybox.items.scoring.units import Unit, unit_named
 
 # A word behind a number says what is counted (7 documents); one of these before it, that nothing is (document 7).
@@ -64,9 +64,6 @@ class NumberCandidate:
         """Same value, and the same unit; a bare number is enough where it is all that its line says."""
         return quantity.value == self.value and self._stands_so(quantity) and self._has_unit(quantity, text)
 
-    def is_amount(self, amount: Amount) -> bool:
-        return self.unit is not None and (self.value, self.unit.name) == amount
-
     def _stands_so(self, quantity: Quantity) -> bool:
         """Nothing around the number makes another value of it than the answer is; a bound that the answer names must
         stand there.
@@ -86,6 +83,9 @@ class NumberCandidate:
             case "alone on its line":
                 return _is_bare(text, quantity)
             case "anywhere":
+                key = unit_of_key(text, quantity.start)
+                if key is not None and self.unit is not None and key != self.unit.name:
+                    return False
                 return not (_COUNTED.match(text, quantity.end) or _LABELLED.search(text[: quantity.start]))
             case _:
                 assert_never(self.bare)
@@ -95,13 +95,13 @@ def find_numbers(folded: Folded, candidates: Sequence[NumberCandidate], words: b
     """Mentions of numeric candidates. A range or a list of alternatives counts only if all in it are candidates."""
     extra = [candidate.unit for candidate in candidates if candidate.unit is not None]
     values = {candidate.value for candidate in candidates}
+    amounts = {(candidate.value, candidate.unit.name) for candidate in candidates if candidate.unit is not None}
     return [
         Mention(candidate.written, quantity.start, quantity.end)
         for quantity in find_quantities(folded.text, words, extra)
         if set(quantity.others) <= values
         for candidate in candidates
-        if candidate.is_met_by(quantity, folded.text)
-        and all(amount in candidate.beside or any(c.is_amount(amount) for c in candidates) for amount in quantity.beside)
+        if candidate.is_met_by(quantity, folded.text) and set(quantity.beside) <= {*candidate.beside, *amounts}
     ]
 
 

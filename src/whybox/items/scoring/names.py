@@ -16,13 +16,18 @@ from whybox.items.scoring.score import Mention
 ENGLISH_KINDS = ("depot", "office", "device", "station", "model", "warehouse", "unit")
 CHINESE_KINDS = ("仓库", "办公室", "站", "所", "型")
 # What may follow a Chinese name; any other character may make it another word (维岚山, 李明华).
-_PARTICLES = "的是和与或在有也都里中把将为会能可说称及并来去做让给请从到对向被已就才则还又只要不没所以了着过吗呢吧啊卖买写画拿住想"
+_PARTICLES = (
+    "的是和与或在有也都里中把将为会能可说称及并来去做让给请从到对向被"
+    "已就才则还又只要不没所以了着过吗呢吧啊卖买写画拿住想"
+)
 _FOLLOWING = "负责|带领|带队|带着|领导|领队|主持|主管|管理|管|担任|先生|女士|小姐|老师|同学|教授|博士|医生|经理|主任"
 _QUOTES = "[\"'“”‘’「」『』《》]*"
 _PEOPLE = (
     "sister|brother|mother|father|son|daughter|wife|husband|child|parent|friend|assistant|deputy|colleague|boss|partner"
 )
-_CHINESE_PEOPLE = "妹妹|姐姐|哥哥|弟弟|父亲|母亲|爸爸|妈妈|儿子|女儿|妻子|丈夫|助手|助理|同事|朋友|老板|秘书|徒弟|学生|老师"
+_CHINESE_PEOPLE = (
+    "妹妹|姐姐|哥哥|弟弟|父亲|母亲|爸爸|妈妈|儿子|女儿|妻子|丈夫|助手|助理|同事|朋友|老板|秘书|徒弟|学生|老师"
+)
 _KIN_BEFORE = re.compile(rf"\b(?:{_PEOPLE})s? of (?:the )?\Z")
 _OWNER = re.compile(r"['’]s?[ \t]+(?P<owned>[^\W\d_]+)")
 _ANSWERING = re.compile(r"[\W_]*(?:(?:the |final )*answer(?: is)?|答案)?[是为\W_]*")
@@ -31,8 +36,8 @@ _SENTENCE_END = re.compile(r"[.!?:。！？：\n]")
 _NEAR = 200  # characters around a mention that are looked at
 # Behind a word with a sentence's capital: it was a verb (Will you, May I, Mark the box), and no name.
 _AS_A_VERB = re.compile(
-    r"[ \t]+(?:i|you|he|she|it|we|they|one|there|the|an?|this|that|these|those|your|my|our|his|her|their|its|me|us|him|them"
-    r"|be|not|any|all|each|every|some|no)\b"
+    r"[ \t]+(?:i|you|he|she|it|we|they|one|there|the|an?|this|that|these|those|your|my|our|his|her|their|its|me|us|him"
+    r"|them|be|not|any|all|each|every|some|no)\b"
 )
 _WORD = re.compile(r"[^\W_]+")
 

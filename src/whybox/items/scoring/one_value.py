@@ -1,7 +1,7 @@
 """An answer that states one value and no other of its kind; and how a document words the value that it states."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from whybox.items.scoring.finders import NumberCandidate
@@ -9,6 +9,7 @@ from whybox.items.scoring.folding import fold, fold_text
 from whybox.items.scoring.negation import is_negated
 from whybox.items.scoring.quantities import Quantity, amounts_in, find_quantities
 from whybox.items.scoring.score import Score, Scorer
+from whybox.items.scoring.standing import unit_of_key
 from whybox.items.scoring.units import of_one_kind, same_amount
 
 
@@ -41,7 +42,8 @@ def others_in(text: str, right: str) -> Iterator[Quantity]:
     """Quantities that folded text asserts and that are another value of the kind of `right`."""
     own = NumberCandidate.parse(right, "anywhere")
     unit = None if own.unit is None else own.unit.name
-    for one in amounts_in(text):
+    for found in amounts_in(text):
+        one = found if found.unit is not None else replace(found, unit=unit_of_key(text, found.start))
         if unit is not None and one.unit is not None and not of_one_kind(unit, one.unit):
             continue
         if own.is_met_by(one, text) or same_amount(own.value, unit, one.value, one.unit):

@@ -35,8 +35,8 @@ class Quantity:
     """A number at [start, end) of the folded text; `unit` is canonical.
 
     `others`: what is offered in the same breath, the other end of a range or the rest of a list of alternatives.
-    `beside`: amounts in another unit that are joined to it (7 days and 12 hours); `bounds`: what around it makes another
-    value of it (`whybox.items.scoring.standing`).
+    `beside`: amounts in another unit that are joined to it (7 days and 12 hours); `bounds`: what around it makes
+    another value of it (`whybox.items.scoring.standing`).
     """
 
     value: Decimal
@@ -133,8 +133,8 @@ def _is_longer(text: str, number: Quantity) -> bool:
 
 
 def _beside(text: str, found: list[Quantity]) -> list[Quantity]:
-    """Amounts that are joined make one claim: in another unit a longer amount (unless a list says the same again, 7 days
-    or 1 week), in the same one another value.
+    """Amounts that are joined make one claim: in another unit a longer amount (unless a list says the same again,
+    7 days or 1 week), in the same one another value.
     """
     out = {one.start: one for one in found}
     loose = [Quantity(value, unit, start, end) for (value, unit), start, end in loose_amounts(text)]
@@ -143,10 +143,11 @@ def _beside(text: str, found: list[Quantity]) -> list[Quantity]:
         summed = are_summed(joint, one_kind, loose=left.start not in out or right.start not in out)
         if right.start not in out and is_rate(joint, one_kind):
             _add(out, left.start, bounds={"rate"})
-        elif left.end <= right.start and (summed or (are_listed(joint, one_kind) and not _equal(left, right))):
-            if not is_negated(text, (left.start, left.end), ()):
-                _add_amount(out, left.start, right)
-                _add_amount(out, right.start, left)
+            continue
+        others = summed or (are_listed(joint, one_kind) and not _equal(left, right))
+        if others and left.end <= right.start and not is_negated(text, (left.start, left.end), ()):
+            _add_amount(out, left.start, right)
+            _add_amount(out, right.start, left)
     return [out[one.start] for one in found]
 
 

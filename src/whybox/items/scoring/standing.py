@@ -1,8 +1,8 @@
 """What around a quantity makes another value of it.
 
-A further amount joined to it (7 days and 12 hours), a bound that leaves the value itself out (more than 7 days, 不到7天),
-a place in time (7 days ago), a rate (7 days a week), a multiple. A bound that holds the value (at least, at most, within,
-up to, no more than, 不超过) leaves it as it is.
+A further amount joined to it (7 days and 12 hours), a bound that leaves the value itself out (more than 7 days,
+不到7天), a place in time (7 days ago), a rate (7 days a week), a multiple. A bound that holds the value (at least, at
+most, within, up to, no more than, 不超过) leaves it as it is.
 """
 
 import re
@@ -31,17 +31,20 @@ _BEFORE: dict[str, re.Pattern[str]] = {
     "rate": re.compile(
         r"(?:\b(?:every|each)[ \t]+|每[ \t]*|每[一个]*(?:周|星期|礼拜|月|年|天|日|小时)[^，。；！？\n0-9]{0,4})\Z"
     ),
-    "multiple": re.compile(r"(?:\b(?:twice|double|triple|half(?: of)?|times)[ \t]+(?:the[ \t]+)?|[0-9][ \t]*[x×*][ \t]*)\Z"),
+    "multiple": re.compile(
+        r"(?:\b(?:twice|double|triple|half(?: of)?|times)[ \t]+(?:the[ \t]+)?|[0-9][ \t]*[x×*][ \t]*)\Z"
+    ),
 }
 _TIMES = "|".join(form for unit in UNITS if MEASURES.get(unit.name, ("",))[0] == "time" for form in unit.after)
 _AFTER: dict[str, re.Pattern[str]] = {
     "ago": re.compile(r"[ \t]*(?:(?:ago|earlier|previously)\b|以前|之前|前(?![后台往来]))"),
     "above": re.compile(
-        r"[ \t]*(?:and (?:a (?:half|quarter|third|bit|few|little)|half|some|more|several)\b|(?:more|longer|extra|plus)\b|\+"
-        r"|多(?!少)|有余|余(?![额下])|开外)"
+        r"[ \t]*(?:and (?:a (?:half|quarter|third|bit|few|little)|half|some|more|several)\b"
+        r"|(?:more|longer|extra|plus)\b|\+|多(?!少)|有余|余(?![额下])|开外)"
     ),
     "rate": re.compile(
-        rf"[ \t]*(?:/[ \t]*[a-z]|/[ \t]*[周月年天日时分秒]|(?:per|each|every|in every|out of every)[ \t]+(?:{_TIMES})(?![a-z]))"
+        r"[ \t]*(?:/[ \t]*[a-z]|/[ \t]*[周月年天日时分秒]"
+        rf"|(?:per|each|every|in every|out of every)[ \t]+(?:{_TIMES})(?![a-z]))"
     ),
     "multiple": re.compile(r"[ \t]*(?:times [0-9]|[x×*][ \t]*[0-9]|的[^，。；\n]{0,3}[倍半])"),
 }
@@ -71,6 +74,14 @@ _LOOSE = re.compile(
     rf"|(?:几|数|半)(?P<other>{_OTHER})"
 )
 _NAMES = {form: unit.name for unit in reversed(UNITS) for form in unit.after}
+
+_KEY = re.compile(r"[\"'](?P<key>[^\W\d_]{2,})[\"'][ \t]*[:=][ \t]*[\"']?\Z")
+
+
+def unit_of_key(text: str, start: int) -> str | None:
+    """The unit that a JSON key right before a number names: {"days": 7}."""
+    key = _KEY.search(text[max(0, start - _FURTHEST) : start])
+    return None if key is None else _NAMES.get(key["key"])
 
 
 def bounds_of(text: str, start: int, end: int, unit: str | None) -> frozenset[str]:
