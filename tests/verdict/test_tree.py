@@ -7,6 +7,7 @@ import pytest
 from whybox.statistics.intervals import Rate
 from whybox.verdict.facts import Facts, Pair, ShamRun, Try
 from whybox.verdict.tree import Lack, Remark, Ruling, holds, rule
+from whybox.verdict.words import because, next_step
 
 SILENT = ShamRun(0, 21)
 NINE = Rate(9, 9)
@@ -397,6 +398,48 @@ def test_a_fact_is_missing_only_where_its_words_without_the_answer_do_nothing() 
     assert (verdict(turned)[0], lacks(rule(turned))) == ("not-determined", {Lack.SHAMS_FLIP})
     told = replace(bare, wrong_stated=("note",))
     assert (verdict(told)[0], lacks(rule(told))) == ("not-determined", {Lack.WRONG_STATED})
+
+
+def test_a_fact_is_not_missing_where_the_answer_rests_on_another_sentence() -> None:
+    fact = Try("fact added", True, touches=frozenset({"fact"}), after=2.0, own=2.0, shams=ShamRun(0, 19))
+    told = Facts(right=False, delta=1e-5, own=True, own_ld=-2.0, legal=True, fact=fact, supplied_by=("rules.2",))
+    assert (verdict(told)[0], lacks(rule(told))) == ("not-determined", {Lack.SUPPLIED})
+    assert Remark.SUPPLIED in rule(told).remarks
+    assert "Name rules.2 under `evidence`." in next_step(rule(told), told, "en")
+    bare = replace(told, supplied_by=())
+    assert next_step(rule(bare), bare, "en").startswith("Put the fact into the prompt")
+
+
+def test_guessed_evidence_is_said_beside_every_verdict_and_proves_little() -> None:
+    guessed = replace(REFUND, presumed=True)
+    assert rule(guessed).remarks[0] == Remark.GUESSED
+    assert verdict(guessed) == ("context-use", "not-looked-at")
+    assert "doc2 was taken for it" in because(rule(guessed), guessed, "en")
+    assert "以它充当证据" in because(rule(guessed), guessed, "zh")
+    elsewhere = replace(guessed, off_question=True)
+    assert (verdict(elsewhere)[0], lacks(rule(elsewhere))) == ("not-determined", {Lack.GUESSED})
+    assert Remark.GUESSED in rule(replace(guessed, right=True)).remarks
+
+
+def test_a_wrong_answer_that_another_part_states_of_what_is_asked_is_said() -> None:
+    nearer = replace(REFUND, nearer=("doc1",))
+    assert verdict(nearer) == verdict(REFUND)
+    assert Remark.NEARER in rule(nearer).remarks
+    assert "check whether the declared right answer" in because(rule(nearer), nearer, "en")
+
+
+def test_a_right_value_in_another_form_is_not_beyond_the_model() -> None:
+    stuck = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), closed_same_wrong=True, forced=None)
+    formed = replace(stuck, alone_off_form=True, writers=(WRITER,))
+    assert verdict(formed) == ("not-determined", None)
+    assert Remark.ALONE_OFF_FORM in rule(formed).remarks
+
+
+def test_no_format_is_named_of_an_answer_that_states_two_values() -> None:
+    prefix = Try("prefix", True, touches=frozenset({"prefix"}), own=1.0)
+    loop = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), legal=False, contract=prefix, forced=None)
+    assert verdict(loop) == ("format", None)
+    assert verdict(replace(loop, several="right-later")) == ("not-determined", "several-answers")
 
 
 def test_the_right_answer_outside_the_evidence_is_said() -> None:

@@ -28,6 +28,8 @@ _PEOPLE = (
 _CHINESE_PEOPLE = (
     "妹妹|姐姐|哥哥|弟弟|父亲|母亲|爸爸|妈妈|儿子|女儿|妻子|丈夫|助手|助理|同事|朋友|老板|秘书|徒弟|学生|老师"
 )
+_CHINESE_KIN = re.compile(rf"的?(?!老师)(?:{_CHINESE_PEOPLE})|的老师")
+_HYPHENATED = re.compile(r"(?:[-_][^\W_]+)+")
 _KIN_BEFORE = re.compile(rf"\b(?:{_PEOPLE})s? of (?:the )?\Z")
 _OWNER = re.compile(r"['’]s?[ \t]+(?P<owned>[^\W\d_]+)")
 _ANSWERING = re.compile(r"[\W_]*(?:(?:the |final )*answer(?: is)?|答案)?[是为\W_]*")
@@ -53,9 +55,10 @@ def find_names(folded: Folded, names: Sequence[str], follows: str = "") -> list[
         for match in _name_pattern(name, names).finditer(folded.text)
     )
     alone = (mention for mention in found if stands_alone(folded.text, mention.start, mention.end))
-    return [
-        m for m in longest(alone) if _is_in_its_case(folded, m) and not _is_another(folded, m, kinds_of(names), follows)
-    ]
+    written = [mention for mention in longest(alone) if _is_in_its_case(folded, mention)]
+    kinds = kinds_of(names)
+    known = [_as_it_goes_on(folded.text, one, follows) for one in written if not _is_kin(folded, one, kinds)]
+    return [one for one in known if one is not None]
 
 
 def find_words(folded: Folded, words: Sequence[str]) -> list[Mention]:
@@ -99,25 +102,38 @@ def _name_pattern(name: str, names: Sequence[str]) -> re.Pattern[str]:
     return re.compile(rf"{spaced(base)}(?:{_QUOTES}{re.escape(kind)}|(?![^\W{_PARTICLES}]))")
 
 
-def _is_another(folded: Folded, mention: Mention, kinds: frozenset[str], follows: str) -> bool:
-    """A longer name, or somebody who belongs to the one that is named."""
+def _as_it_goes_on(text: str, mention: Mention, follows: str) -> Mention | None:
+    """The name, or the longer one that it begins (Anna Berg-Mann, 李明华), which is nobody known. None where another
+    begins before it.
+    """
+    if not is_continued(text, mention.start, mention.end):
+        kind = split_kind(mention.candidate)[1]
+        end = mention.end + (not kind and _goes_on_in_chinese(text[mention.end - 1 : mention.end + 8], follows))
+    elif (rest := _HYPHENATED.match(text, mention.end)) is not None:
+        end = rest.end()
+    else:
+        return None
+    return mention if end == mention.end else Mention(text[mention.start : end], mention.start, end)
+
+
+def _goes_on_in_chinese(near: str, follows: str) -> bool:
+    """Of the last character of a name and what stands behind it: whether that may belong to the name."""
+    if len(near) < 2 or not (is_han(near[0]) and is_han(near[1])):
+        return False
+    return not (near[1] in _PARTICLES + follows or re.match(_FOLLOWING, near[1:]))
+
+
+def _is_kin(folded: Folded, mention: Mention, kinds: frozenset[str]) -> bool:
+    """Somebody or something that belongs to the one that is named; or a name with one more word."""
     text, end = folded.text, mention.end
-    if is_continued(text, mention.start, end) or _KIN_BEFORE.search(text[max(0, mention.start - 24) : mention.start]):
+    if _KIN_BEFORE.search(text[max(0, mention.start - 24) : mention.start]):
         return True
     if is_han(text[end - 1]):
-        return _goes_on_in_chinese(text[end : end + 8], split_kind(mention.candidate)[1], follows)
+        return _CHINESE_KIN.match(text, end) is not None
     owner = _OWNER.match(text, end)
     if owner is not None:
         return owner["owned"] not in kinds
     return _goes_on_with_a_capital(folded, end, kinds)
-
-
-def _goes_on_in_chinese(behind: str, kind: str, follows: str) -> bool:
-    if re.match(rf"的?(?:{_CHINESE_PEOPLE})", behind) and not behind.startswith("老师"):
-        return True
-    if not behind or not is_han(behind[0]) or kind:  # a kind, or its absence, was looked at with the name
-        return False
-    return not (behind[0] in _PARTICLES + follows or re.match(_FOLLOWING, behind))
 
 
 def _goes_on_with_a_capital(folded: Folded, end: int, kinds: frozenset[str]) -> bool:
