@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from whybox.engine.sampling import Decoding
     from whybox.engine.trace import Change, Trace
     from whybox.items.case import Case
+    from whybox.jobs.asked import look, why
     from whybox.jobs.brought import attention
     from whybox.jobs.diff_result import diff
     from whybox.model import Model
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Case", "Change", "Decoding", "Model", "Trace",
-    "add", "attention", "boost", "cut", "diff", "open", "scale", "set_to", "zero",
+    "add", "attention", "boost", "cut", "diff", "look", "open", "scale", "set_to", "why", "zero",
 ]  # fmt: skip
 
 _HOME = {
@@ -34,7 +35,9 @@ _HOME = {
     "Trace": "whybox.engine.trace",
     "attention": "whybox.jobs.brought",
     "diff": "whybox.jobs.diff_result",
+    "look": "whybox.jobs.asked",
     "open": "whybox.model",
+    "why": "whybox.jobs.asked",
 } | dict.fromkeys(("add", "boost", "cut", "scale", "set_to", "zero"), "whybox.engine.edit")
 
 
