@@ -77,6 +77,7 @@ def process(*arguments: str) -> str:
     model_path("smollm2")
     narrow = {"COLUMNS": "80", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "PYTHONPATH": str(ROOT / "src")}
     narrow["WHYBOX_ENGINE"] = "numpy"  # the pages show what the base install prints
+    narrow["WHYBOX_PROGRESS"] = str(ROOT / "no" / "course.json")  # and what somebody sees who begins
     ended = subprocess.run(
         [sys.executable, *arguments], cwd=ROOT, env=os.environ | narrow, capture_output=True, encoding="utf-8"
     )

@@ -53,8 +53,10 @@ def test_a_broken_ledger_ends_with_1(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("arguments", "cause", "remedy"),
     [
-        ([], "whybox learn needs to be told what", "whybox learn --claims"),
-        (["C20"], "whybox learn needs to be told what", "whybox learn --claims"),
+        (["C20"], "there is no chapter C20", "chapters are L1"),
+        (["C20", "C21"], "one chapter at a time", "--claims for ids"),
+        (["--claims", "--check", "x.py"], "--claims takes no answers", "--recite"),
+        (["--check", "x.py"], "which chapter is that for?", "whybox learn L4"),
         (["--claims", "C129"], "there is no claim C129", "claims are C1 … C128"),
         (["--claims", "C20", "-o", "x.pdf"], "cannot write .pdf", "FILE.json"),
     ],

@@ -12,6 +12,7 @@ import uvicorn
 from whybox.model import Model
 from whybox.web.app import guarded
 from whybox.web.guard import Address
+from whybox.web.seat import Beside
 from whybox.web.serving import Served, listening
 
 TOKEN = "a-token-for-tests"
@@ -30,11 +31,11 @@ class Running:
 
 
 @contextmanager
-def running(opening: Callable[[], Model]) -> Iterator[Running]:
+def running(opening: Callable[[], Model], beside: Beside | None = None) -> Iterator[Running]:
     with listening(Served()) as listener:
         port = listener.getsockname()[1]
         config = uvicorn.Config(
-            guarded(opening, TOKEN, Address(port)), log_level="warning", timeout_graceful_shutdown=1
+            guarded(opening, TOKEN, Address(port), beside), log_level="warning", timeout_graceful_shutdown=1
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=lambda: server.run(sockets=[listener]), daemon=True)

@@ -13,8 +13,11 @@ from tests.real import real
 from tests.web.serving import Running, running
 from whybox.errors import FormatError, PromptError
 from whybox.items.case import Case
+from whybox.model import Model
 from whybox.report.document import schemas
 from whybox.report.document.explore import ExploreDocument
+from whybox.report.document.pair import PairDocument
+from whybox.web.seat import Beside
 
 pytestmark = pytest.mark.model
 
@@ -117,6 +120,66 @@ def test_why_ends_in_its_page(client: httpx.Client) -> None:
     *steps, last = told(client.post("/api/why", json=asked))
     assert steps[-1]["progress"][0] > 1
     assert client.get(f"{last['page']}/json").json()["schema"]["name"] == "whybox.why"
+
+
+def test_two_prompts_come_side_by_side(client: httpx.Client) -> None:
+    other = {"kind": "prompt", "prompt": {"kind": "text", "parts": [{"name": "p", "text": "The capital of Spain is"}]}}
+    state = CAPITAL | {"other": other}
+    found = PairDocument.model_validate(client.post("/api/pair", json={"state": state}).json())
+    assert [token.apart for token in found.b.tokens] == [False, False, False, True, False]
+    lens = client.post("/api/pair/lens", json={"state": state}).json()
+    assert (lens["first"], lens["second"]) == (" Paris", " Madrid")
+    lines = told(client.post("/api/write", json={"state": state, "count": 3, "side": "other"}))
+    assert lines[-1]["text"].startswith(" Madrid")
+    empty = state | {"other": {"kind": "prompt", "prompt": {"kind": "text", "parts": []}}}
+    assert client.post("/api/pair", json={"state": empty}).json()["cause"].startswith("B: the prompt")
+
+
+def test_a_model_that_is_not_beside_this_one_is_named(client: httpx.Client) -> None:
+    state = CAPITAL | {"other": {"kind": "model", "name": "gemma3-270m"}}
+    answer = client.post("/api/pair", json={"state": state})
+    assert answer.status_code == 422
+    assert "gemma3-270m, which this server does not have" in answer.json()["cause"]
+    assert answer.json()["remedy"] == "whybox serve --beside gemma3-270m"
+    assert client.post("/api/pair", json={"state": CAPITAL}).status_code == 422
+    assert client.post("/api/read", json={"state": state}).status_code == 200
+
+
+def test_a_second_model_answers_on_its_own_thread() -> None:
+    def beside(first: Model) -> Model:
+        return first.variant(precision="int8")
+
+    with running(lambda: real("smollm2", "torch"), Beside("smollm2@int8", beside)) as found, found.client() as client:
+        assert client.get("/api/model").json()["beside"] == "smollm2@int8"
+        state = CAPITAL | {"other": {"kind": "model", "name": "smollm2@int8"}}
+        pair = client.post("/api/pair", json={"state": state}).json()
+        assert (pair["model"]["precision"], pair["b"]["model"]["precision"]) == ("fp32", "int8")
+        assert pair["kl_ab"] > 0
+        lens = client.post("/api/pair/lens", json={"state": state}).json()
+        assert lens["a"] != lens["b"]
+        for side in ("own", "other"):
+            assert told(client.post("/api/floor", json={"state": state, "side": side}))[-1]["floor"] > 0
+        assert client.post("/api/pair", json={"state": state}).json()["floor"] > 0
+        other = client.post("/api/pair", json={"state": state | {"other": {"kind": "model", "name": "x"}}}).json()
+        assert "it has smollm2@int8" in other["cause"]
+
+
+def test_a_second_model_that_cannot_be_opened_leaves_the_first() -> None:
+    def beside(_first: Model) -> Model:
+        raise FormatError("y.gguf", "header", "GGUF", "nothing")
+
+    with running(lambda: real("smollm2", "torch"), Beside("y.gguf", beside)) as found, found.client() as client:
+        answer = client.post("/api/pair", json={"state": CAPITAL | {"other": {"kind": "model", "name": "y.gguf"}}})
+        assert answer.status_code == 503
+        assert "y.gguf: header" in answer.json()["cause"]
+        assert client.post("/api/compare", json={"state": CAPITAL}).status_code == 200
+
+
+def test_a_state_of_version_1_opens(client: httpx.Client) -> None:
+    old = CAPITAL | {"version": 1, "model": "", "changes": []}
+    assert client.post("/api/read", json={"state": old}).status_code == 200
+    assert client.post("/api/compare", json={"state": old}).json()["state"]["version"] == 2
+    assert client.post("/api/read", json={"state": old | {"other": None}}).status_code == 422
 
 
 WRONG = {

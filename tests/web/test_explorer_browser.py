@@ -11,6 +11,7 @@ pytest.importorskip("fastapi", reason="fastapi is not installed")
 
 from tests.real import real
 from tests.web.serving import Running, running
+from whybox.web.seat import Beside
 
 pytestmark = [pytest.mark.browser, pytest.mark.model]
 
@@ -20,7 +21,7 @@ HOSTILE = "</script><img src=x onerror=alert(1)> {{7*7}} \u202e\u0000 <|im_end|>
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Running]:
-    with running(lambda: real("smollm2", "torch")) as found:
+    with running(lambda: real("smollm2", "torch"), Beside("smollm2@int8", lambda m: m.variant("int8"))) as found:
         yield found
 
 
@@ -51,6 +52,14 @@ def visit(browser: Any, server: Running) -> Iterator[Callable]:
         context.close()
 
 
+def kept(page: Any) -> Any:
+    """A prompt beside what is made of it: one word is another."""
+    page.locator("[data-pair=prompt]").click()
+    page.locator("#editor textarea").last.fill("The capital of Spain is")
+    page.locator("#pair-finding").get_by_text("KL(A‖B)").wait_for()
+    return page
+
+
 def started(page: Any, number: int = 0) -> Any:
     """An example, with its numbers."""
     page.locator(".choices button").nth(number).click()
@@ -60,7 +69,8 @@ def started(page: Any, number: int = 0) -> Any:
 
 @pytest.mark.parametrize(("width", "theme", "lang"), LOOKS)
 def test_it_fits_the_screen_in_both_themes_and_languages(visit: Callable, width: int, theme: str, lang: str) -> None:
-    page = started(visit(width, theme, lang))
+    page = started(visit(width, theme, lang), 1)
+    kept(page).locator("#pair .exact summary").first.click()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     wide = page.evaluate(
         "(width) => [...document.querySelectorAll('h2,h3,p,li,button,textarea,input,td,th')]"
@@ -76,13 +86,16 @@ def test_it_fits_the_screen_in_both_themes_and_languages(visit: Callable, width:
 def test_a_part_is_looked_at_and_the_answer_changes(visit: Callable) -> None:
     """The refund: the deciding row is made to look at doc2, and the answer says 7 days."""
     page = started(visit())
-    page.locator("[data-write]").click()
-    page.locator("#text-base").get_by_text("30 days").wait_for()
+    page.locator("#writing [data-write]").click()
+    page.locator("#writing [data-text=base]").get_by_text("30 days").wait_for()
     page.locator(".change input").check()
     page.locator("#finding").get_by_text("KL").wait_for()
-    page.locator("[data-write]").click()
-    page.locator("#texts-told").get_by_text("differ").wait_for()
-    assert page.locator("#text-base").text_content() != page.locator("#text-then").text_content()
+    page.locator("#writing [data-write]").click()
+    page.locator("#writing [data-told]").get_by_text("differ").wait_for()
+    assert (
+        page.locator("#writing [data-text=base]").text_content()
+        != page.locator("#writing [data-text=then]").text_content()
+    )
     assert page.faults == []
 
 
@@ -180,6 +193,78 @@ def test_a_state_is_shared_by_link_and_by_file(visit: Callable, tmp_path: Path) 
     other.locator(".share input[type=file]").set_input_files(file)
     other.locator("#trouble").get_by_text("no state").wait_for()
     assert other.locator(".change").count() == 1
+
+
+def test_two_prompts_stand_side_by_side(visit: Callable) -> None:
+    page = kept(started(visit(), 1))
+    assert page.locator("[data-tokens=a] .apart").all_text_contents() == ["·Spain"]
+    assert page.locator("[data-tokens=b] .apart").all_text_contents() == ["·France"]
+    page.locator("#pair-finding").get_by_text("“ Madrid” in A and “ Paris” in B").wait_for()
+    page.locator("#pair [data-write]").focus()
+    page.keyboard.press("Enter")
+    page.locator("#pair [data-told]").get_by_text("differ from token 1").wait_for()
+    page.locator("#pair [data-lens] summary").first.click()
+    page.locator("#pair [data-lens] svg").wait_for()
+    page.locator("#pair-floor").get_by_text("the larger").wait_for(timeout=30_000)
+    page.locator("[data-share=link]").click()
+    page.wait_for_url("**/#state=*")
+    other = visit(at=page.evaluate("location.hash"))
+    other.locator("[data-tokens=a] .apart").get_by_text("Spain").wait_for()
+    page.locator("[data-pair=swap]").click()
+    page.locator("[data-tokens=a] .apart").get_by_text("France").wait_for()
+    page.locator("[data-pair=none]").click()
+    page.locator("#pair-found").wait_for(state="hidden")
+    page.locator("[data-undo]").click()
+    page.locator("#pair-found").wait_for()
+    assert page.faults == []
+
+
+def test_two_models_stand_side_by_side_and_others_are_named(visit: Callable, tmp_path: Path) -> None:
+    page = started(visit(), 1)
+    page.locator("[data-pair=model]").click()
+    page.locator("[data-named=b]").get_by_text("int8").wait_for()
+    assert page.locator("[data-tokens] .apart").count() == 0
+    state = page.evaluate("window.explorer.store.state")
+    assert state["other"] == {"kind": "model", "name": "smollm2@int8"}
+    file = tmp_path / "state.json"
+    file.write_text(json.dumps(state | {"other": {"kind": "model", "name": "<i>llama</i>"}}), encoding="utf-8")
+    page.faults.clear()
+    page.locator(".share input[type=file]").set_input_files(file)
+    page.locator("#pair-trouble").get_by_text("--beside <i>llama</i>").wait_for()
+    assert page.locator("#next tbody tr").count() == 12
+    assert [fault for fault in page.faults if "422" not in fault] == []
+
+
+def test_a_second_prompt_comes_from_a_file_or_a_link(visit: Callable, tmp_path: Path) -> None:
+    page = started(visit(), 1)
+    file = tmp_path / "state.json"
+    other = {"version": 1, "prompt": {"kind": "text", "parts": [{"name": "p", "text": "The capital of Peru is"}]}}
+    file.write_text(json.dumps(other), encoding="utf-8")
+    page.locator("#pair input[type=file]").set_input_files(file)
+    page.locator("[data-tokens=b] .apart").get_by_text("Peru").wait_for()
+    page.locator("[data-share=link]").click()
+    page.wait_for_url("**/#state=*")
+    link = page.url
+    page.locator("[data-pair=none]").click()
+    page.locator("#editor textarea").fill("The capital of Cuba is")
+    page.locator("#pair .exact summary").first.click()
+    page.fill("#pair [name=link]", link)
+    page.keyboard.press("Enter")
+    page.locator("[data-tokens=b] .apart").get_by_text("France").wait_for()
+    assert page.faults == []
+
+
+def test_long_prompts_are_folded_to_what_differs(visit: Callable) -> None:
+    page = visit()
+    page.locator("#editor textarea").fill("It is a large city. " * 150 + "The capital of France is")
+    page.locator("[data-pair=prompt]").click()
+    page.locator("#editor textarea").fill("It is a large city. " * 150 + "The capital of Spain is")
+    page.locator("[data-tokens=a] .apart").get_by_text("Spain").wait_for()
+    assert page.locator("[data-tokens=a] .chip").count() == 10
+    page.locator("[data-tokens=a] .fold").focus()
+    page.keyboard.press("Enter")
+    page.locator("[data-tokens=a]").get_by_text("more tokens are not shown").wait_for()
+    assert page.locator("[data-tokens=a] .chip").count() == 410
 
 
 def test_a_prompt_beyond_the_context_is_told_and_nothing_is_lost(visit: Callable) -> None:

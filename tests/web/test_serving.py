@@ -14,7 +14,11 @@ from typer.testing import CliRunner
 pytest.importorskip("fastapi", reason="fastapi is not installed")
 
 from tests.models import model_path
+from tests.real import real
 from whybox.cli.main import app
+from whybox.cli.options import Run
+from whybox.cli.serve import _name, _second
+from whybox.errors import UsageError
 
 
 @pytest.mark.model
@@ -60,3 +64,27 @@ def test_a_port_that_is_taken_is_told() -> None:
         result = CliRunner().invoke(app, ["serve", "--no-open", "--port", str(taken.getsockname()[1])])
     assert result.exit_code == 3
     assert "cannot listen" in result.output
+
+
+NAMED = {
+    "gemma3-270m": "gemma3-270m",
+    "@int8": "smollm2@int8",
+    "/models/tiny.gguf@bf16": "tiny.gguf@bf16",
+    "/models/tiny.gguf": "tiny.gguf",
+}
+
+
+@pytest.mark.parametrize("typed", NAMED)
+def test_a_second_model_has_a_name_without_its_folder(typed: str) -> None:
+    assert _name(typed, Run(model="/models/smollm2")) == NAMED[typed]
+
+
+@pytest.mark.model
+def test_what_stands_beside_is_a_model_that_can_be_run() -> None:
+    first = real("smollm2", "torch")
+    second = _second("@int8", first, Run())
+    assert second.engine.precision == "int8"
+    assert second.tokenizer is first.tokenizer
+    for typed in ("@cache", "openai:some-model@http://127.0.0.1:9/v1"):
+        with pytest.raises(UsageError, match="expected a model that can be run here"):
+            _second(typed, first, Run())

@@ -2,7 +2,7 @@
 
 import sys
 
-from whybox.cli.options import EngineName, Shared
+from whybox.cli.options import EngineName, Run
 from whybox.cli.telling import progress_for
 from whybox.errors import PromptError
 from whybox.model import Model, open_model
@@ -23,10 +23,9 @@ def opened(
     return open_model(name, engine.value, precision, keys, allow_long, progress_for(quiet), device)
 
 
-def model_of(shared: Shared) -> Model:
+def model_of(run: Run) -> Model:
     """The model that the options name."""
-    accepted, quiet = shared.accept_key, shared.quiet
-    return opened(shared.model, shared.engine, shared.precision, shared.device, accepted, shared.allow_long, quiet)
+    return opened(run.model, run.engine, run.precision, run.device, run.accept_key, run.allow_long, run.quiet)
 
 
 def prompt_of(model: Model, text: str, chat: bool) -> Prompt:

@@ -87,24 +87,30 @@ TYPED = "typed"
 
 
 @dataclass(frozen=True)
-class Shared:
-    """What every verb that runs a model can be told: which model, run how, and where the result goes.
-
-    typed: the options that were given, for verbs that read a file which may say the same.
-    """
+class Run:
+    """Which model, and how it is run."""
 
     model: Model = DEFAULT_MODEL
-    seed: Seed = 0
     allow_long: AllowLong = False
     accept_key: AcceptKey = None
     engine: Engine = EngineName.auto
     precision: Precision = DEFAULT_PRECISION
     device: Device = "auto"
     threads: Threads = None
+    quiet: Quiet = False
+
+
+@dataclass(frozen=True)
+class Shared(Run):
+    """What every verb that runs a model can be told: which model, run how, and where the result goes.
+
+    typed: the options that were given, for verbs that read a file which may say the same.
+    """
+
+    seed: Seed = 0
     lang: Language = None
     out: Out = None
     json: Json = False
-    quiet: Quiet = False
     typed: frozenset[str] = frozenset()
 
     @property

@@ -70,6 +70,14 @@ class Walk:
             self.bar.stop()
 
 
+class Parts(Walk):
+    """What a chapter shows, part by part."""
+
+    def __init__(self, lang: Literal["en", "zh"], quiet: bool) -> None:
+        super().__init__(lang, quiet)
+        self.label = "已算出" if lang == "zh" else "computed"
+
+
 class Passes(Walk):
     """Passes of a model: how many, beforehand; then a live bar where stderr is a terminal."""
 

@@ -175,7 +175,7 @@ def _is_ahead(case: Case) -> bool:
 
 def read(plan: Plan, records: Sequence[Record]) -> Finding:
     """The finding. A plain call that was lost is no failure, and is counted against every gate."""
-    cases = list(_cases(plan, records))
+    cases = failing_cases(plan, records)
     causes = [cause_of(case) for case in cases]
     codes = [cause.code for cause in causes]
     plain = [record for record in records if record.call.arm == PLAIN]
@@ -197,8 +197,12 @@ def read(plan: Plan, records: Sequence[Record]) -> Finding:
     )
 
 
-def _cases(plan: Plan, records: Sequence[Record]) -> Iterator[Case]:
+def failing_cases(plan: Plan, records: Sequence[Record]) -> list[Case]:
     """Every failing case with what came back after each step."""
+    return list(_cases(plan, records))
+
+
+def _cases(plan: Plan, records: Sequence[Record]) -> Iterator[Case]:
     by_item: dict[str, list[Record]] = {}
     for record in records:
         by_item.setdefault(record.call.item, []).append(record)

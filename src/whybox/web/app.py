@@ -13,17 +13,20 @@ from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
 
-from whybox.errors import CapacityError, UnsupportedError, UsageError, WhyboxError
-from whybox.jobs.explore import Desk, Written
+from whybox.errors import UnsupportedError, UsageError, WhyboxError
+from whybox.jobs.explore import Written
 from whybox.jobs.explore.question import case_file, case_of
 from whybox.model import Model
 from whybox.report.document import Lang, to_json
 from whybox.report.document.explore import Question, State
 from whybox.version import __version__
+from whybox.web import learning
 from whybox.web.examples import examples
 from whybox.web.guard import Address, Guard
-from whybox.web.page import explorer_page
+from whybox.web.page import explorer_page, language_of
+from whybox.web.pairing import pair, pair_lens
 from whybox.web.reports import Report, Which, explained, looked, reopened
+from whybox.web.seat import Beside, Seat, Table
 from whybox.web.shelf import Shelf
 from whybox.web.stream import Line, lines, with_progress
 from whybox.web.worker import Tell, Worker
@@ -37,54 +40,45 @@ Asked = Annotated[State, Body(embed=True)]
 Questioned = Annotated[Question, Body(embed=True)]
 At = Annotated[str | None, Query(pattern=r"^\d{1,4}\.\d{1,4}$")]
 Spoken = Annotated[Lang, Body(embed=True)]
+SideName = Literal["own", "other"]
+Sided = Annotated[SideName, Body(embed=True)]
 
 
 @dataclass
 class Room:
-    """What the questions share: the thread that runs the model, the desk once it is open, finished pages."""
+    """What the questions share: the models, each with the thread that runs it, and finished pages."""
 
-    opening: Callable[[], Model]
-    worker: Worker = field(default_factory=Worker)
+    table: Table
     shelf: Shelf = field(default_factory=Shelf)
-    opened: Desk | None = None
-    failed: WhyboxError | None = None
 
     @property
-    def desk(self) -> Desk:
-        """CapacityError while the model is still being opened, its error where it could not be."""
-        if self.failed is not None:
-            raise self.failed
-        if self.opened is None:
-            raise CapacityError("the model is still being opened", "this page asks again by itself")
-        return self.opened
+    def first(self) -> Seat:
+        """The model that pages are about."""
+        return self.table.first
 
-    def open(self) -> None:
-        """Opens the model, once; an error is kept for whoever asks."""
-        try:
-            self.opened = Desk(self.opening())
-        except WhyboxError as error:
-            self.failed = error
-
-    @property
-    def status(self) -> Literal["opening", "ready", "failed"]:
-        if self.failed is not None:
-            return "failed"
-        return "opening" if self.opened is None else "ready"
+    def side(self, state: State, side: SideName) -> tuple[Seat, State]:
+        """The state itself, or what stands beside it, with the model that runs it."""
+        return (self.first, state) if side == "own" else self.table.other(state)
 
 
-def guarded(opening: Callable[[], Model], token: str, address: Address) -> Guard:
-    """The whole application. opening: gives the model; it is called when the server starts, beside it."""
-    return Guard(application(Room(opening)), token, address)
+def guarded(opening: Callable[[], Model], token: str, address: Address, beside: Beside | None = None) -> Guard:
+    """The whole application. opening: gives the model; it is called when the server starts, and `beside` after it."""
+    return Guard(application(Room(Table.laid(opening, beside))), token, address)
 
 
 def application(room: Room) -> FastAPI:
     """Every question by its path, without the guard."""
+    classroom = learning.Classroom(room.first.worker, lambda: room.first.model)
 
     @asynccontextmanager
     async def living(_app: FastAPI) -> AsyncIterator[None]:
-        room.worker.begin(room.open)
+        for seat in room.table.seats:
+            seat.worker.begin(seat.open)
+        classroom.begin()
         yield
-        room.worker.close()
+        for seat in room.table.seats:
+            seat.worker.close()
+        classroom.close()
 
     app = FastAPI(title="whybox", version=__version__, lifespan=living, docs_url=None, redoc_url=None)
     app.add_exception_handler(WhyboxError, _told)
@@ -92,13 +86,14 @@ def application(room: Room) -> FastAPI:
     _pages(app, room)
     _questions(app, room)
     _streams(app, room)
+    learning.add(app, classroom)
     return app
 
 
 def _pages(app: FastAPI, room: Room) -> None:
     @app.get("/", response_class=HTMLResponse)
     async def page(request: Request, lang: Lang | None = None) -> str:
-        return explorer_page(lang or _language(request.headers.get("accept-language", "")))
+        return explorer_page(lang or language_of(request.headers.get("accept-language", "")))
 
     @app.get("/assets/{name}")
     async def asset(name: str) -> Response:
@@ -122,27 +117,35 @@ def _pages(app: FastAPI, room: Room) -> None:
 def _questions(app: FastAPI, room: Room) -> None:
     @app.get("/api/health")
     async def health() -> Line:
-        return {"status": room.status, "whybox": __version__}
+        return {"status": room.first.status, "whybox": __version__}
 
     @app.get("/api/model")
     async def model() -> Line:
-        desk = room.desk
-        return desk.about() | {"examples": examples(desk.model)}
+        desk = room.first.desk
+        return desk.about() | {"examples": examples(desk.model), "beside": room.table.name}
 
     @app.post("/api/read")
     async def read(state: Asked) -> Line:
-        found = await room.worker.short(partial(room.desk.read, state))
+        found = await room.first.worker.short(partial(room.first.desk.read, state))
         return found.model_dump(mode="json")
 
     @app.post("/api/compare")
     async def compare(state: Asked) -> Response:
-        document = await room.worker.short(partial(room.desk.compare, state))
+        document = await room.first.worker.short(partial(room.first.desk.compare, state))
         return Response(to_json(document), media_type="application/json")
 
     @app.post("/api/lens")
     async def lens(state: Asked) -> Line:
-        found = await room.worker.short(partial(room.desk.lens, state))
+        found = await room.first.worker.short(partial(room.first.desk.lens, state))
         return found.model_dump(mode="json")
+
+    @app.post("/api/pair")
+    async def beside(state: Asked) -> Response:
+        return Response(to_json(await pair(room.table, state)), media_type="application/json")
+
+    @app.post("/api/pair/lens")
+    async def beside_lens(state: Asked) -> Line:
+        return (await pair_lens(room.table, state)).model_dump(mode="json")
 
     @app.post("/api/case", response_class=PlainTextResponse)
     async def case(state: Asked, question: Questioned) -> str:
@@ -154,21 +157,26 @@ def _streams(app: FastAPI, room: Room) -> None:
 
     @app.post("/api/write")
     async def write(
-        state: Asked, changed: Annotated[bool, Body()] = False, count: Annotated[Count, Body()] = 24
+        state: Asked,
+        changed: Annotated[bool, Body()] = False,
+        count: Annotated[Count, Body()] = 24,
+        side: Sided = "own",
     ) -> Any:
-        return lines(_writing(room.worker, room.desk.write(state, changed, count)))
+        seat, own = room.side(state, side)
+        return lines(_writing(seat.worker, seat.desk.write(own, changed, count)))
 
     @app.post("/api/look")
     async def look(state: Asked, lang: Spoken = "en") -> Any:
-        return lines(with_progress(partial(_made, room, partial(looked, room.desk, state, lang))))
+        return lines(with_progress(partial(_made, room, partial(looked, room.first.desk, state, lang))))
 
     @app.post("/api/floor")
-    async def floor(state: Asked) -> Any:
-        return lines(with_progress(partial(_floor, room.worker, partial(room.desk.floor, state))))
+    async def floor(state: Asked, side: Sided = "own") -> Any:
+        seat, own = room.side(state, side)
+        return lines(with_progress(partial(_floor, seat.worker, partial(seat.desk.floor, own))))
 
     @app.post("/api/why")
     async def why(state: Asked, question: Questioned, lang: Spoken = "en") -> Any:
-        work = partial(explained, room.desk, case_of(state, question), lang)
+        work = partial(explained, room.first.desk, case_of(state, question), lang)
         return lines(with_progress(partial(_made, room, work)))
 
     @app.post("/api/report")
@@ -192,7 +200,7 @@ async def _floor(worker: Worker, work: Callable[[Tell], float], tell: Tell) -> L
 
 async def _made(room: Room, work: Callable[[Tell], Report], tell: Tell) -> Line:
     """A report that takes long, put on the shelf."""
-    return {"page": f"/pages/{room.shelf.put(await room.worker.long(work, tell))}"}
+    return {"page": f"/pages/{room.shelf.put(await room.first.worker.long(work, tell))}"}
 
 
 def _asset(name: str) -> tuple[bytes, str] | None:
@@ -205,11 +213,6 @@ def _asset(name: str) -> tuple[bytes, str] | None:
         if place.is_file():
             return place.read_bytes(), kind
     return None
-
-
-def _language(accepted: str) -> Lang:
-    """The language that the browser asks for first, of the two that there are."""
-    return "zh" if accepted.strip().lower().startswith("zh") else "en"
 
 
 async def _told(_request: Request, error: Exception) -> Response:

@@ -13,6 +13,7 @@ from whybox.errors import InfrastructureError
 from whybox.model import Model
 from whybox.web.app import guarded
 from whybox.web.guard import Address, new_token
+from whybox.web.seat import Beside
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 GRACE_S = 2
@@ -27,7 +28,7 @@ class Served:
     open: bool = False
 
 
-def until_stopped(served: Served, opening: Callable[[], Model]) -> None:
+def until_stopped(served: Served, opening: Callable[[], Model], beside: Beside | None = None) -> None:
     """Serves until Ctrl-C. InfrastructureError where the port cannot be had."""
     with listening(served) as listener:
         port = listener.getsockname()[1]
@@ -37,7 +38,7 @@ def until_stopped(served: Served, opening: Callable[[], Model]) -> None:
         print(url, flush=True)
         if served.host not in LOCAL:
             print("whybox: other machines can reach this page; whoever has the address can use it", file=sys.stderr)
-        app = guarded(opening, token, Address(port, names))
+        app = guarded(opening, token, Address(port, names), beside)
         config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=GRACE_S)
         if served.open:
             webbrowser.open(url)

@@ -7,7 +7,7 @@ from types import ModuleType
 import numpy as np
 
 from whybox.learn.course.chapter import Chapter, Computed, Numbers, Told, read
-from whybox.learn.course.computed import Computations, Remark, Task
+from whybox.learn.course.computed import Cell, Computations, Remark, Task
 from whybox.learn.figures import ON_MODEL, TOYS
 from whybox.learn.ground import Ground
 from whybox.learn.ledger import shipped
@@ -86,6 +86,12 @@ def toy(name: str, computed: Computations) -> float:
     value = computed.figures[name]()
     assert isinstance(value, float)
     return value
+
+
+def numbers_of(row: tuple[Cell, ...]) -> list[float]:
+    """A row of a table whose cells are all numbers."""
+    assert all(isinstance(each, float | int) for each in row)
+    return [float(each) for each in row if isinstance(each, float | int)]
 
 
 def filled(told: Told, computed: Computations, ground: Ground) -> dict[str, str]:

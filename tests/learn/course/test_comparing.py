@@ -20,6 +20,11 @@ def test_the_first_differing_place_is_told() -> None:
     assert (remark.en, remark.zh) == ("two rows: expected 4 at [1, 1], found 7", "两行：[1, 1] 处应为 4，得到 7")
 
 
+def test_a_single_number_has_no_place() -> None:
+    assert equal(TRIED, np.array(2.0), np.array(2.0)).holds
+    assert equal(TRIED, np.array(3.0), np.array(2.0)).en == "two rows: expected 2, found 3"
+
+
 def test_shapes_and_kinds_are_told() -> None:
     assert equal(TRIED, X.T, X).en == "two rows: expected shape 2 × 3, found 3 × 2"
     assert equal(TRIED, np.array(["a"]), X).en == "two rows: expected numbers, found <U1"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.learn.course.chapters.test_l04 import ATTENTION
 from tests.learn.course.driving import without_model
 from whybox.errors import UsageError
 from whybox.learn.course import front, lessons
@@ -92,6 +93,16 @@ def test_exercises_are_graded_and_tick(course: Course) -> None:
     course.attempt("L4", "missing", "scaling", "en")
     done = [row for row in course.outline("zh").statements if set(row.exercises) == {"L4.softmax", "L4.missing"}]
     assert all(row.ticked for row in done)
+
+
+def test_a_mistake_is_named_only_where_it_was_made(course: Course) -> None:
+    late = ATTENTION.replace("return a @ V, a", "a = a * 2; return a @ V, a")
+    told = [remark.say for remark in course.attempt("L4", "attention", late, "en", seed=7).graded.remarks]
+    assert all(": " in line for line in told)
+    raw = ATTENTION.replace("/ np.sqrt(Q.shape[1])", "")
+    first = course.attempt("L4", "attention", raw, "zh", seed=7).graded
+    assert (first.remarks[0].say, first.seed, first.passed) == ("漏了除以 √d", 7, False)
+    assert course.attempt("L4", "attention", ATTENTION, "en").graded.passed
 
 
 def test_answers_of_a_file_are_all_read_before_any_is_stored(course: Course) -> None:

@@ -32,6 +32,23 @@ def test_what_is_told_twice_counts_where_it_fits() -> None:
     assert hear(recital(), "elk first, then ant bee cat dog and the elk again").out_of_order == ()
 
 
+def test_a_line_may_end_anywhere() -> None:
+    wrapped = Recital.model_validate(
+        recital().model_dump()
+        | {
+            "stations": [
+                {
+                    "id": "en",
+                    "say": {"en": "e", "zh": "e"},
+                    "heard": {"en": ["same number of parameters"], "zh": ["不会出现"]},
+                },
+                {"id": "zh", "say": {"en": "z", "zh": "z"}, "heard": {"en": ["never said"], "zh": ["残差流"]}},
+            ]
+        }
+    )
+    assert hear(wrapped, "the same number of \n  parameters, then 残差\n流").found == ("en", "zh")
+
+
 def test_the_order_may_be_free() -> None:
     assert hear(recital(ordered=False), "elk dog cat bee ant").out_of_order == ()
     assert len(hear(recital(), "elk dog cat bee ant").out_of_order) == 4

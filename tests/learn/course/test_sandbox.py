@@ -9,7 +9,9 @@ import subprocess
 import sys
 import textwrap
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from whybox.learn.course.cell import kernel
 from whybox.learn.course.sandbox import Limits, Line, Piece, Ran, run
 
 DRIVE = "def drive(code, inputs):\n    return {'out': code.f(inputs['x'])}\n"
+T = TypeVar("T")
 SECRET = "the text that nobody may read"
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="Landlock and seccomp are Linux")
 
@@ -232,3 +235,32 @@ def test_the_list_of_calls_fits_both_machines() -> None:
         numbers = [calls[column] for calls in kernel.CALLS.values() if calls[column] is not None]
         assert len(numbers) == len(set(numbers))
     assert len(kernel._program(0xC000003E, 0)) % 8 == 0
+
+
+SLEEPS = """
+import sys
+from whybox.learn.course.sandbox import Limits, Piece, run
+source = "import time\\ndef f(x): time.sleep(60)"
+run(Piece(source, ("f",), "def drive(code, inputs): code.f(0)"), {}, Limits(seconds=60))
+"""
+
+
+@LINUX
+def test_it_does_not_outlive_its_parent() -> None:
+    """Killed without a chance to end it."""
+    parent = subprocess.Popen([sys.executable, "-c", SLEEPS])
+    children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
+    child = _until(lambda: (children.read_text().split() or [""])[0])
+    asleep = Path(f"/proc/{child}/status")
+    _until(lambda: "Seccomp:\t2" in asleep.read_text())
+    parent.kill()
+    parent.wait()
+    _until(lambda: not asleep.exists() or "State:\tZ" in asleep.read_text())
+
+
+def _until(holds: Callable[[], T]) -> T:
+    deadline = time.monotonic() + 20
+    while not (found := holds()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return found

@@ -17,11 +17,22 @@ from whybox.engine.read import Readable, Reading, Values, divergence
 from whybox.engine.trace import Change, Trace
 from whybox.errors import WhyboxError
 from whybox.jobs.explore.changes import joined
-from whybox.jobs.explore.lens import lens_of
+from whybox.jobs.explore.lens import lens_of, rows_of
+from whybox.jobs.explore.pair import Side
 from whybox.jobs.explore.prompts import prompt_of, read_prompt
 from whybox.jobs.provenance import model_info
 from whybox.model import Model
-from whybox.report.document.explore import AnyChange, Beside, ChangeEffect, ExploreDocument, Lens, ReadPrompt, State
+from whybox.report.document.explore import (
+    AnyChange,
+    AnyPrompt,
+    Beside,
+    ChangeEffect,
+    ExploreDocument,
+    Lens,
+    LensLayer,
+    ReadPrompt,
+    State,
+)
 from whybox.text.prompt import Prompt
 
 MOST_TOKENS = 8_192  # of the runs that are kept, together
@@ -102,6 +113,16 @@ class Desk:
         on = [change for change in state.changes if change.on]
         change: Change | str = self._tried(state, base, on) if on else NOTHING_ON
         return lens_of(self.model, trace, change)
+
+    def side(self, asked: AnyPrompt) -> Side:
+        """A prompt as it is, to be set beside another one or beside another model."""
+        prompt = prompt_of(self.model, asked)
+        held = self._run(prompt)
+        return Side(self.model, prompt, held.trace, held.floor)
+
+    def lens_rows(self, asked: AnyPrompt, pair: tuple[int, int]) -> tuple[LensLayer, ...]:
+        """The lens of a prompt as it is, for two ids."""
+        return rows_of(self.model, self._run(prompt_of(self.model, asked)).trace, pair)
 
     def floor(self, state: State, tell: Callable[[int, int], None]) -> float:
         """What KL of the next token moves when nothing is changed, nats; measured once for a prompt.

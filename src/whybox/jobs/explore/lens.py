@@ -17,9 +17,7 @@ def lens_of(model: Model, base: Trace, change: Change | str) -> Lens:
 
     change: the counterfactual, or why there is none.
     """
-    changes = [Change(), *([change] if isinstance(change, Change) else [])]
-    streams = model.sweep(base, changes, _last_rows, SEEN)
-    logits = [model.engine.unembed(np.asarray(stream)) for stream in streams]
+    logits = _logits(model, base, [Change(), *([change] if isinstance(change, Change) else [])])
     first, second = map(int, np.argsort(-base.log_probs(), kind="stable")[:2])
     changed = int(logits[-1][-1].argmax())
     pair = (first, changed if len(logits) > 1 and changed != first else second)
@@ -27,6 +25,17 @@ def lens_of(model: Model, base: Trace, change: Change | str) -> Lens:
     then = rows[1] if len(rows) > 1 else None
     names = [model.tokenizer.label(token) for token in pair]
     return Lens(first=names[0], second=names[1], base=rows[0], then=then, then_reason="" if then else str(change))
+
+
+def rows_of(model: Model, base: Trace, pair: tuple[int, int]) -> tuple[LensLayer, ...]:
+    """By layer: the most probable next token, and how far the first of two ids is above the second."""
+    (logits,) = _logits(model, base, [Change()])
+    return tuple(_layers(model, logits, pair))
+
+
+def _logits(model: Model, base: Trace, changes: list[Change]) -> list[Float[np.ndarray, "l v"]]:
+    """What each layer would answer if it were the last, under each change."""
+    return [model.engine.unembed(np.asarray(stream)) for stream in model.sweep(base, changes, _last_rows, SEEN)]
 
 
 def _last_rows(run: Trace) -> Float[np.ndarray, "l c"]:

@@ -36,7 +36,7 @@ def equal(
 def unlike(mistake: Both, came: Shaped[np.ndarray, "..."], wrong: Shaped[np.ndarray, "..."]) -> Remark:
     """Names a classic mistake where what came is what that mistake makes."""
     made = came.shape == wrong.shape and came.dtype.kind in "fiub" and not _differs(came, wrong, 1e-9).any()
-    return Remark(not made, mistake[0], mistake[1])
+    return Remark(not made, mistake[0], mistake[1], mistake=True)
 
 
 def found(tried: Both, holds: bool, expected: Both, came: Both = ("", "")) -> Remark:
@@ -52,7 +52,7 @@ def _differs(
     came, expected = came.astype(float), expected.astype(float)
     finite = np.abs(expected[np.isfinite(expected)])
     allowed = within * max(1.0, float(finite.max(initial=0.0)))
-    return ~np.isclose(came, expected, rtol=0, atol=allowed, equal_nan=True)
+    return np.asarray(~np.isclose(came, expected, rtol=0, atol=allowed, equal_nan=True))
 
 
 def _shape(x: Shaped[np.ndarray, "..."]) -> str:

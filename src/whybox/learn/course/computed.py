@@ -31,11 +31,15 @@ class Grid:
 
 @dataclass(frozen=True)
 class Remark:
-    """One thing that a hidden test found. en, zh: what was tried, what was expected and what came."""
+    """One thing that a hidden test found. en, zh: what was tried, what was expected and what came.
+
+    mistake: it names a classic mistake, and is told only where that was made.
+    """
 
     holds: bool
     en: str
     zh: str
+    mistake: bool = False
 
 
 @dataclass(frozen=True)

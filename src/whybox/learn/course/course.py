@@ -33,6 +33,7 @@ from whybox.report.document import (
     PredictionRow,
     RecitalRow,
     RecitedDocument,
+    ShownBlock,
     StationRow,
 )
 from whybox.report.words import say
@@ -53,6 +54,7 @@ class Course:
 
     def __post_init__(self) -> None:
         self.reckoner = Reckoner(self.ground)
+        self._blocks: dict[tuple[str, Lang], tuple[ShownBlock, ...]] = {}
 
     def outline(self, lang: Lang) -> CourseDocument:
         """Every chapter that is there with what is done, and the eight statements."""
@@ -187,7 +189,7 @@ class Course:
         page = _Page(opened, self.reckoner, lang, done, computes=tell is not None)
         predict = tuple(page.prediction(each, compared=not waiting) for each in chapter.predict)
         closed = say("course.predict_first", lang, n=len(waiting)) if waiting else say("course.not_computed", lang)
-        shown = () if waiting or tell is None else Shower(opened, self.reckoner).blocks(lang, tell)
+        shown = () if waiting or tell is None else self._shown(opened, lang, tell)
         exercises = tuple(page.exercise(each, graded.get(each.id)) for each in chapter.exercises)
         return ChapterDocument(
             **self._head(lang, begun),
@@ -203,6 +205,13 @@ class Course:
             exercises=exercises,
             recital=page.recital(),
         )
+
+    def _shown(self, opened: Lesson, lang: Lang, tell: Tell) -> tuple[ShownBlock, ...]:
+        """Computed when first shown; it is the same ever after."""
+        key = opened.chapter.id, lang
+        if key not in self._blocks:
+            self._blocks[key] = Shower(opened, self.reckoner).blocks(lang, tell)
+        return self._blocks[key]
 
 
 @dataclass(frozen=True)

@@ -171,5 +171,6 @@ def _stopped(how: str, **told: object) -> Remark:
 
 def _judged(remarks: Sequence[Remark], lang: Lang) -> Graded:
     """Passed where every remark holds, and there is one."""
-    rows = tuple(RemarkRow(holds=each.holds, say=each.zh if lang == "zh" else each.en) for each in remarks)
+    told = [each for each in remarks if not (each.holds and each.mistake)]
+    rows = tuple(RemarkRow(holds=each.holds, say=each.zh if lang == "zh" else each.en) for each in told)
     return Graded(passed=bool(rows) and all(row.holds for row in rows), remarks=rows)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from whybox.errors import UsageError
 from whybox.learn.course.chapter import Recital, Station
+from whybox.learn.course.reckoning import WIDE
 
 MOST = 20_000
 
@@ -28,7 +29,8 @@ def hear(recital: Recital, told: str) -> Heard:
         raise UsageError("nothing was told", "type or hand in what you said")
     if len(told) > MOST:
         raise UsageError(f"the text has {len(told):,} characters", f"a recital has up to {MOST:,}")
-    places = {station.id: _places(station, told) for station in recital.stations}
+    line = _unwrapped(told)
+    places = {station.id: _places(station, line) for station in recital.stations}
     found = tuple(name for name, where in places.items() if where)
     kept = _longest_in_order({name: places[name] for name in found}) if recital.ordered else set(found)
     return Heard(
@@ -36,6 +38,12 @@ def hear(recital: Recital, told: str) -> Heard:
         tuple(name for name in places if name not in found),
         tuple(name for name in found if name not in kept),
     )
+
+
+def _unwrapped(told: str) -> str:
+    """One line: what is typed is wrapped anywhere. Chinese lines are joined without a blank."""
+    told = re.sub(rf"(?<={WIDE})\s*\n\s*|\s*\n\s*(?={WIDE})", "", told)
+    return re.sub(r"\s*\n\s*", " ", told)
 
 
 def _places(station: Station, told: str) -> list[int]:

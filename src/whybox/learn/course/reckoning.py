@@ -53,10 +53,11 @@ def paragraphs(text: str) -> tuple[str, ...]:
     return tuple(_joined(part.strip("\n")) for part in text.strip().split("\n\n") if part.strip())
 
 
-_WIDE = "[\u2e80-\u9fff\uff00-\uffef]"
+WIDE = "[\u2e80-\u9fff\uff00-\uffef]"
+"""A character of Chinese text, punctuation included, as in a regular expression."""
 
 
 def _joined(text: str) -> str:
     """Chinese lines are joined without a blank."""
-    text = re.sub(rf"(?<={_WIDE})\n(?![-`])|\n(?={_WIDE})", "", text)
+    text = re.sub(rf"(?<={WIDE})\n(?![-`])|\n(?={WIDE})", "", text)
     return re.sub(r"\n(?![-`])", " ", text)

@@ -92,6 +92,7 @@ from whybox.report.document.look import (
     Where,
 )
 from whybox.report.document.next import Candidate, Generated, NextDocument, Stage
+from whybox.report.document.pair import PairDocument
 from whybox.report.document.parts import (
     AblationRow,
     AlongRow,
@@ -285,6 +286,7 @@ __all__ = [
     "OverflowRow",
     "Packed",
     "PagedCache",
+    "PairDocument",
     "PairRow",
     "Parameters",
     "Part",
@@ -372,6 +374,7 @@ DOCUMENTS: tuple[type[Document], ...] = (
     GradedDocument,
     LookDocument,
     NextDocument,
+    PairDocument,
     RecitedDocument,
     RunDocument,
     SelfDocument,

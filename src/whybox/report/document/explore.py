@@ -4,9 +4,9 @@ A state is everything that a page of the explorer shows, as data: the prompt, an
 none of it: every request carries its own, so that pages and users cannot be mixed up.
 """
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from whybox.report.document.base import Document, Part
 from whybox.report.document.why import PromptToken
@@ -116,13 +116,40 @@ AnyChange = Annotated[TextChange | RunChange, Field(discriminator="kind")]
 AnyPrompt = Annotated[RawPrompt | ChatPrompt, Field(discriminator="kind")]
 
 
-class State(Part):
-    """What a page of the explorer shows. model: which one it was made with; another one may open it."""
+class OtherPrompt(Part):
+    """Beside the prompt stands another one."""
 
-    version: Literal[1] = 1
+    kind: Literal["prompt"] = "prompt"
+    prompt: AnyPrompt
+
+
+class OtherModel(Part):
+    """Beside the model stands another one, by the name that the server was given."""
+
+    kind: Literal["model"] = "model"
+    name: Name
+
+
+AnyOther = Annotated[OtherPrompt | OtherModel, Field(discriminator="kind")]
+
+
+class State(Part):
+    """What a page of the explorer shows. model: which one it was made with; another one may open it.
+
+    other: what stands beside it, without the changes. States of version 1 know no such thing, and are read as well.
+    """
+
+    version: Literal[2] = 2
     model: str = ""
     prompt: AnyPrompt
     changes: tuple[AnyChange, ...] = Field(default=(), max_length=MOST_CHANGES)
+    other: AnyOther | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_version_1(cls, data: Any) -> Any:
+        old = isinstance(data, dict) and data.get("version") == 1 and "other" not in data
+        return data | {"version": 2} if old else data
 
 
 class ReadToken(PromptToken):

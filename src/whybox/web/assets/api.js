@@ -44,7 +44,8 @@ export async function listen(path, body, told, signal) {
   const response = await answered(await send(path, body, signal));
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
-  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+  const read = () => reader.read().catch((error) => Promise.reject(error.name === "AbortError" ? error : new Trouble(gone)));
+  for (let part = await read(); !part.done; part = await read()) {
     const lines = (rest + part.value).split("\n");
     rest = lines.pop();
     for (const line of lines) {

@@ -8,8 +8,9 @@ import { Editor } from "./editor.js";
 import { Instrument } from "./instrument.js";
 import { LensView } from "./lens.js";
 import { Words, button } from "./make.js";
+import { Pair } from "./pair.js";
 import { saved } from "./save.js";
-import { Store, packed, partsOf, unpacked } from "./store.js";
+import { Store, current, packed, partsOf, unpacked } from "./store.js";
 import { startTheme } from "./theme.js";
 import { Writing } from "./writing.js";
 
@@ -28,9 +29,10 @@ class Explorer {
     this.chips = new Chips(this.words, this.store);
     this.table = new BesideTable(this.words);
     this.changes = new Changes(this.words, this.store);
-    this.writing = new Writing(this.words, this.store, trouble);
+    this.writing = new Writing(this.words, document.getElementById("writing"), () => this.asks(), trouble);
     this.instrument = new Instrument(this.words, this.store, lang, trouble);
-    this.lens = new LensView(this.words, this.store, trouble);
+    this.lens = new LensView(this.words, this.store, trouble, { details: document.getElementById("lens"), path: "/api/lens", names: { base: "next.base", then: "next.then" } });
+    this.pair = new Pair(this.words, this.store);
     this.reading = new Latest();
     this.comparing = new Latest();
     this.measuring = new Latest();
@@ -48,6 +50,7 @@ class Explorer {
       const total = about.heads.reduce((a, b) => a + b, 0);
       document.getElementById("model").textContent = this.words.say("model", { name, layers: about.heads.length, heads: total, engine, precision });
       this.offer(about.examples);
+      this.pair.offer(about.beside);
       await this.fromAddress();
     } catch (error) {
       this.trouble(error);
@@ -63,8 +66,9 @@ class Explorer {
     }
   }
 
+  /** What stands beside the prompt stays there. */
   offer(examples) {
-    const choices = Object.entries(examples).map(([name, state]) => button(this.words.say(`example.${name}`), () => this.store.set(state)));
+    const choices = Object.entries(examples).map(([name, { prompt, changes }]) => button(this.words.say(`example.${name}`), () => this.store.set({ prompt, changes })));
     document.querySelector("#starts .choices").replaceChildren(...choices);
   }
 
@@ -85,6 +89,13 @@ class Explorer {
 
   get empty() {
     return this.parts.every((part) => part.text === "");
+  }
+
+  /** What is written: the answer as it is, and where a change is on, the one under the changes. */
+  asks() {
+    const { state } = this.store;
+    const base = { base: { state, changed: false } };
+    return state.changes.some((change) => change.on) ? { ...base, then: { state, changed: true } } : base;
   }
 
   /** Tokens where the prompt is another, then the next token; the noise floor when nothing else is wished. */
@@ -147,7 +158,7 @@ class Explorer {
     try {
       const state = await give().catch(() => Promise.reject(new Trouble(this.words.say("share.bad"))));
       await ask("/api/read", { state });
-      this.store.set(state);
+      this.store.set(current(state));
     } catch (error) {
       this.trouble(error);
     }

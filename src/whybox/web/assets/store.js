@@ -4,7 +4,7 @@ const MOST_KEPT = 100;
 const TYPING_MS = 1000;
 
 export class Store extends EventTarget {
-  state = { version: 1, model: "", prompt: { kind: "text", parts: [{ name: "prompt", text: "" }] }, changes: [] };
+  state = { version: 2, model: "", prompt: { kind: "text", parts: [{ name: "prompt", text: "" }] }, changes: [], other: null };
   past = [];
   future = [];
   typed = { field: null, at: 0 };
@@ -56,6 +56,11 @@ export class Store extends EventTarget {
   remove(index) {
     this.set({ changes: this.state.changes.filter((_, i) => i !== index) });
   }
+}
+
+/** A state of any version that the server takes, as one of this version. */
+export function current(state) {
+  return { ...state, version: 2, changes: state.changes ?? [], other: state.other ?? null };
 }
 
 /** All parts of a prompt, whatever messages they stand in. */

@@ -1,14 +1,19 @@
-/** Both answers, written token by token side by side. */
+/** Answers, written token by token side by side. */
 
 import { Latest, listen } from "./api.js";
 
 export class Writing {
-  constructor(words, store, trouble) {
-    Object.assign(this, { words, store, trouble });
+  /**
+   * root: what holds the button, the number of tokens, a text for each side and the sentence about both.
+   * asks: gives what is asked, by side. differ: a sentence about two finished answers.
+   */
+  constructor(words, root, asks, trouble, differ = byIds) {
+    Object.assign(this, { words, asks, trouble, differ });
     this.latest = new Latest();
-    this.button = document.querySelector("[data-write]");
-    this.texts = { base: document.getElementById("text-base"), then: document.getElementById("text-then") };
-    this.told = document.getElementById("texts-told");
+    this.button = root.querySelector("[data-write]");
+    this.count = root.querySelector("[data-count]");
+    this.texts = Object.fromEntries([...root.querySelectorAll("[data-text]")].map((each) => [each.dataset.text, each]));
+    this.told = root.querySelector("[data-told]");
     this.button.addEventListener("click", () => (this.busy ? this.latest.stop() : this.write()));
   }
 
@@ -20,24 +25,23 @@ export class Writing {
   }
 
   async write() {
-    const { state } = this.store;
-    const changed = state.changes.some((change) => change.on);
-    this.told.textContent = "";
-    const sides = changed ? ["base", "then"] : ["base"];
+    const asks = Object.entries(this.asks());
     const found = {};
+    this.told.textContent = "";
     this.turn(true);
     try {
-      await this.latest.run((signal) => Promise.all(sides.map((side) => this.side(side, state, found, signal))));
-      if (found.base?.ended && found.then?.ended) this.told.textContent = this.compared(found.base.ids, found.then.ids);
+      await this.latest.run((signal) => Promise.all(asks.map(([side, asked]) => this.side(side, asked, found, signal))));
+      const ended = Object.keys(this.texts).map((side) => found[side]);
+      if (ended.every((one) => one?.ended)) this.told.textContent = this.differ(this.words, ...ended);
     } catch (error) {
       this.trouble(error);
     }
     this.turn(false);
   }
 
-  async side(side, state, found, signal) {
-    const count = Math.min(256, Math.max(1, document.getElementById("count").valueAsNumber || 24));
-    await listen("/api/write", { state, changed: side === "then", count }, (line) => {
+  async side(side, asked, found, signal) {
+    const count = Math.min(256, Math.max(1, this.count.valueAsNumber || 24));
+    await listen("/api/write", { ...asked, count }, (line) => {
       found[side] = line;
       this.put(this.texts[side], line.text || (line.ended ? this.words.say("answer.empty") : "…"), !line.text);
     }, signal);
@@ -48,13 +52,26 @@ export class Writing {
     element.classList.toggle("quiet", quiet);
   }
 
-  compared(base, then) {
-    const apart = [...Array(Math.max(base.length, then.length)).keys()].find((i) => base[i] !== then[i]);
-    return apart === undefined ? this.words.say("answer.equal") : this.words.say("answer.differ", { n: apart + 1 });
-  }
-
   turn(busy) {
     this.busy = busy;
     this.button.textContent = this.words.say(busy ? "answer.stop" : "answer.write");
   }
+}
+
+/** Where two answers of one tokenizer part. */
+export function byIds(words, one, other) {
+  const place = parted(one.ids, other.ids);
+  return place === null ? words.say("answer.equal") : words.say("answer.differ", { n: place });
+}
+
+/** Where two answers part whose tokens mean different things. */
+export function byText(words, one, other) {
+  const place = parted([...one.text], [...other.text]);
+  return place === null ? words.say("answer.equal.text") : words.say("answer.differ.text", { n: place });
+}
+
+/** The first place, counted from 1, at which two lists differ; null where they are equal. */
+function parted(one, other) {
+  const place = Array.from({ length: Math.max(one.length, other.length) }, (_, i) => i).find((i) => one[i] !== other[i]);
+  return place === undefined ? null : place + 1;
 }

@@ -12,15 +12,17 @@ from tests.learn.course.driving import chapter, computations, everything_fills, 
 from tests.real import real
 from whybox.learn.figures import ON_MODEL, OnModel
 from whybox.learn.figures.figure import Value
-from whybox.learn.ground import Ground
+from whybox.learn.ground import Ground, TextA
 from whybox.learn.ledger import shipped
 
 pytestmark = pytest.mark.model
-CHAPTERS = ["l07", "l08", "l09"]
+CHAPTERS = ["l07", "l08", "l09", "l10", "l11"]
 PREDICTED: dict[str, dict[str, tuple[str, ...]]] = {
     "l07": {"tiled": ("chance",), "identity": ("chance",)},
     "l08": {"harm": ("eps", "mean", "relu", "post", "final")},
     "l09": {"silent": ("cache", "eps", "head")},
+    "l10": {"stored": ("key_turned", "value")},
+    "l11": {},
 }
 RECORDED: dict[str, tuple[float, ...]] = {
     "l08.relu": (9.003,),
@@ -32,6 +34,8 @@ RECORDED: dict[str, tuple[float, ...]] = {
 }
 """Figures of these chapters alone, which take runs of text A."""
 WITHIN = 0.005
+SHORT = 40
+"""Tokens of text A for runs in narrow formats; all 512 of them in `test_l11.py`, thorough."""
 
 
 def measured(name: str) -> Value:
@@ -54,7 +58,9 @@ def ground() -> Iterator[Ground]:
         for figure in computations(name).on_model.keys() & RECORDED.keys():
             values = RECORDED[figure]
             kept.setitem(computations(name).on_model, figure, OnModel(lambda ground, v=values: v if v[1:] else v[0]))
-    yield Ground(lambda: real("smollm2"))
+    ground = Ground(lambda: real("smollm2"))
+    ground.text_a = TextA(ground.model, ground.text_a.ids[:SHORT])
+    yield ground
     kept.undo()
 
 

@@ -97,8 +97,8 @@ def _harm(ground: Ground) -> tuple[str, ...]:
 
 
 def _same_product(ground: Ground) -> tuple[str, ...]:
-    near, _, far, *_ = (row[3] for row in _products(ground))
-    return ("same",) if abs(float(near) - float(far)) < 1e-9 else ("other",)
+    near, far = (turned(Q, m) @ turned(KEY, n) for m, n in (APART[0], APART[2]))
+    return ("same",) if abs(near - far) < 1e-9 else ("other",)
 
 
 def _draw_rope(rng: np.random.Generator, ground: Ground) -> Arrays:

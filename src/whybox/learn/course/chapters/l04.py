@@ -155,7 +155,7 @@ TOLD = {
 
 
 def _judge_attention(inputs: Arrays, came: Arrays) -> tuple[Remark, ...]:
-    remarks = list(_slips(inputs, came))
+    remarks = [*_slips(inputs, came)]
     for case, (en, zh) in TOLD.items():
         query, key, value, hidden = (inputs[f"{case}_{name}"] for name in ("q", "k", "v", "mask"))
         out, pattern = one_head(query, key, value, ~hidden)
@@ -169,19 +169,15 @@ def _slips(inputs: Arrays, came: Arrays) -> tuple[Remark, ...]:
     query, key, hidden = (inputs[f"causal_{name}"] for name in ("q", "k", "mask"))
     raw, seen = query @ key.T, ~hidden
     scaled, weights = raw / float(np.sqrt(query.shape[1])), came["causal_weights"]
-    return tuple(
-        each
-        for each in (
-            unlike(("the mask came after the softmax", "mask 放到了 softmax 之后"), weights, softmax(scaled) * seen),
-            unlike(("the division by √d is missing", "漏了除以 √d"), weights, softmax(raw, seen)),
-            unlike(("the mask is read the other way round", "mask 的含义弄反了"), weights, softmax(scaled, hidden)),
-            unlike(
-                ("the softmax runs along queries, not along keys", "softmax 沿 query 方向做了，应沿 key 方向"),
-                weights,
-                softmax(scaled.T, seen.T).T,
-            ),
-        )
-        if not each.holds
+    return (
+        unlike(("the mask came after the softmax", "mask 放到了 softmax 之后"), weights, softmax(scaled) * seen),
+        unlike(("the division by √d is missing", "漏了除以 √d"), weights, softmax(raw, seen)),
+        unlike(("the mask is read the other way round", "mask 的含义弄反了"), weights, softmax(scaled, hidden)),
+        unlike(
+            ("the softmax runs along queries, not along keys", "softmax 沿 query 方向做了，应沿 key 方向"),
+            weights,
+            softmax(scaled.T, seen.T).T,
+        ),
     )
 
 
@@ -218,7 +214,7 @@ def _judge_linear(inputs: Arrays, came: Arrays) -> tuple[Remark, ...]:
     )
     tried = (f"{len(query)} rows", f"{len(query)} 行")
     right = equal(tried, came["out"], linear_attention(query, key, value))
-    return (*(each for each in slips if not each.holds), right)
+    return (*slips, right)
 
 
 COMPUTED = Computations(

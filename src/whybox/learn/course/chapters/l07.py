@@ -73,7 +73,7 @@ def _of_identity(ground: Ground) -> tuple[str, ...]:
 
 
 def _judged(name: str, ground: Ground) -> tuple[str, ...]:
-    nll, sound, chance = (ON_MODEL[each].compute(ground) for each in (name, "faults.none", "faults.chance"))
+    nll, sound, chance = (ground.once(ON_MODEL[each].compute) for each in (name, "faults.none", "faults.chance"))
     assert isinstance(nll, float)
     assert isinstance(sound, float)
     assert isinstance(chance, float)

@@ -1,6 +1,6 @@
 """The whole decoder, then the real one: what the smallest decoder knows of its prompt, and six changes to Llama.
 
-Shown takes five runs of text A with something wrong and one prompt of five ids: 10 s.
+Shown takes five runs of text A with something wrong and one prompt of five ids: 11 s.
 """
 
 from dataclasses import replace
@@ -9,10 +9,11 @@ import numpy as np
 
 from whybox.engine.rewired import Rewire
 from whybox.learn.course.chapters.l09_llama import CAPITAL, REAL
-from whybox.learn.course.computed import Computations, Rows
+from whybox.learn.course.computed import Cell, Computations, Rows
 from whybox.learn.figures import ON_MODEL, TOYS, OnModel, OnModels
 from whybox.learn.figures.figure import Value
 from whybox.learn.ground import Ground
+from whybox.learn.ledger import Said
 from whybox.parts.position import sinusoid
 from whybox.sites import BY_NAME
 from whybox.testing import faults
@@ -47,18 +48,22 @@ OF_MODEL: OnModels = {
     "l09.paris": OnModel(_paris, runs=0),
 }
 CHANGES = (
-    ("rope", "sinusoid → RoPE", "l09.sinusoid"),
-    ("gqa", "MHA → GQA (0 0 0 1 1 1 2 2 2)", "faults.tiled_heads"),
-    ("cache", "— → KV cache", "faults.none"),
-    ("eps", "ε 1e-6 → 1e-5", "l09.other_eps"),
-    ("head", "tied → tied", "faults.none"),
-    ("sizes", "2 blocks → 30", "l09.two_blocks"),
+    ("rope", Said(en="sinusoid → RoPE", zh="正弦编码 → RoPE"), "l09.sinusoid"),
+    (
+        "gqa",
+        Said(en="one key a head → shared, 0 0 0 1 1 1 2 2 2", zh="每头一个 K → 共享，0 0 0 1 1 1 2 2 2"),
+        "faults.tiled_heads",
+    ),
+    ("cache", Said(en="everything anew → a cache", zh="全部重算 → 缓存"), "faults.none"),
+    ("eps", Said(en="ε 1e-6 → 1e-5", zh="ε 1e-6 → 1e-5"), "l09.other_eps"),
+    ("head", Said(en="tied head → as the file says (tied)", zh="共享输出头 → 按文件（也是共享）"), "faults.none"),
+    ("sizes", Said(en="2 blocks → 30", zh="2 块 → 30 块"), "l09.two_blocks"),
 )
 """Each change, from the smallest decoder to SmolLM2, and the figure of text A when this one alone is left out."""
 
 
 def _nll(name: str, ground: Ground) -> float:
-    value = {**ON_MODEL, **OF_MODEL}[name].compute(ground)
+    value = ground.once({**ON_MODEL, **OF_MODEL}[name].compute)
     assert isinstance(value, float)
     return value
 
@@ -84,19 +89,43 @@ def _stages(ground: Ground) -> Rows:
     return tuple(rows)
 
 
+def _line(code: str, site: str, en: str = "", zh: str = "") -> tuple[Cell, ...]:
+    return (code, site, Said(en=en, zh=zh) if en else "")
+
+
 LINES = (
-    ("self.input_layernorm(hidden_states)", "attn_in"),
-    ("self.q_proj(…).view(bsz, q_len, 32, 128).transpose(1, 2)", "query"),
-    ("self.k_proj(…).view(bsz, q_len, 8, 128).transpose(1, 2)", "key"),
-    ("self.v_proj(…).view(bsz, q_len, 8, 128).transpose(1, 2)", "value"),
-    ("apply_rotary_pos_emb(query_states, key_states, cos, sin)", "query_pos, key_pos"),
-    ("torch.cat([past_key_value[0], key_states], dim=2)", "key_pos (cache)"),
-    ("repeat_kv(key_states, 4)", "—"),
-    ("torch.matmul(query_states, key_states.transpose(2, 3)) / math.sqrt(128)", "scores"),
-    ("attn_weights + attention_mask", "—"),
-    ("F.softmax(attn_weights, dim=-1, dtype=torch.float32)", "pattern"),
-    ("torch.matmul(attn_weights, value_states).transpose(1, 2)", "head_out"),
-    ("self.o_proj(attn_output)", "attn_out"),
+    _line("self.input_layernorm(hidden_states)", "attn_in", "before the attention, in the layer", "在层里，注意力之前"),
+    _line("self.q_proj(…).view(bsz, q_len, 32, 128).transpose(1, 2)", "query"),
+    _line("self.k_proj(…).view(bsz, q_len, 8, 128).transpose(1, 2)", "key"),
+    _line("self.v_proj(…).view(bsz, q_len, 8, 128).transpose(1, 2)", "value", "never turned", "从不旋转"),
+    _line(
+        "apply_rotary_pos_emb(query_states, key_states, cos, sin)",
+        "query_pos, key_pos",
+        "cos, sin: undefined here",
+        "这里的 cos、sin 未定义",
+    ),
+    _line(
+        "torch.cat([past_key_value[0], key_states], dim=2)",
+        "key_pos",
+        "what the cache holds; an object today",
+        "缓存里的内容；如今是一个对象",
+    ),
+    _line("repeat_kv(key_states, 4)", "—", "no copy is needed", "不必复制"),
+    _line("torch.matmul(query_states, key_states.transpose(2, 3)) / math.sqrt(128)", "scores"),
+    _line("attn_weights + attention_mask", "—", "fails for a mask of None", "mask 为 None 时出错"),
+    _line(
+        "F.softmax(attn_weights, dim=-1, dtype=torch.float32)",
+        "pattern",
+        "guards precision, not NaN",
+        "保精度，防不了 NaN",
+    ),
+    _line(
+        "torch.matmul(attn_weights, value_states).transpose(1, 2)",
+        "head_out",
+        "reshape copies by itself",
+        "reshape 会自己复制",
+    ),
+    _line("self.o_proj(attn_output)", "attn_out", "h · d → c, which need not be equal", "h · d → c，两者不必相等"),
 )
 
 
