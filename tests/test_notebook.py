@@ -1,13 +1,18 @@
 """What results show of themselves in a notebook: HTML in which foreign text is text."""
 
 from html import unescape
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import whybox
 from tests.real import real
+from tests.report import fixtures
 from tests.report.fixtures import HOSTILE
+from whybox.errors import UsageError
+from whybox.jobs.asked import WhyResult
+from whybox.report.document import WhyDocument
 from whybox.statistics.head_table import MOST_SHOWN, HeadTable
 
 
@@ -45,3 +50,33 @@ def test_a_trace_shows_its_next_tokens_and_its_heads() -> None:
     assert "<code> Paris</code> 0.773" in shown
     assert "<th>entropy</th>" in shown
     assert "<table>" not in real("smollm2").run("The capital of France is")._repr_html_()
+
+
+@pytest.mark.model
+def test_a_prompt_shows_its_tokens_as_text() -> None:
+    model = real("smollm2")
+    prompt = model.prompt(f"{HOSTILE}<img src=x>")
+    shown = prompt._repr_html_()
+    assert "<img" not in shown
+    assert f'<code title="id {prompt.ids[0]}">' in shown
+    assert shown.count("<code") == len(prompt.ids)
+    assert "more tokens" in model.prompt("word " * 400)._repr_html_()
+
+
+@pytest.mark.model
+def test_look_shows_its_page_in_a_frame_of_its_own() -> None:
+    shown = whybox.look(real("smollm2"), HOSTILE)._repr_html_()
+    assert shown.startswith('<iframe sandbox="allow-scripts"')
+    assert "<img" not in shown
+
+
+def test_why_shows_its_page_in_a_frame_and_is_saved_by_suffix(tmp_path: Path) -> None:
+    found = WhyResult(fixtures.why())
+    assert repr(found).startswith("<why ")
+    assert found._repr_html_().startswith('<iframe sandbox="allow-scripts"')
+    found.save(tmp_path / "why.html")
+    found.save(tmp_path / "why.json")
+    assert (tmp_path / "why.html").read_text(encoding="utf-8") == found.page
+    assert WhyDocument.model_validate_json((tmp_path / "why.json").read_bytes()) == found.document
+    with pytest.raises(UsageError, match="cannot write"):
+        found.save(tmp_path / "why.txt")

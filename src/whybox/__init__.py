@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from whybox.engine.trace import Change, Trace
     from whybox.items.case import Case
     from whybox.jobs.answering import answer
+    from whybox.jobs.asked import look, why
     from whybox.jobs.brought import attention
     from whybox.jobs.diff_result import diff
     from whybox.model import Model
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Case", "Change", "Decoding", "Model", "Trace",
-    "add", "answer", "attention", "boost", "cut", "diff", "open", "scale", "set_to", "zero",
+    "add", "answer", "attention", "boost", "cut", "diff", "look", "open", "scale", "set_to", "why", "zero",
 ]  # fmt: skip
 
 _HOME = {
@@ -36,7 +37,9 @@ _HOME = {
     "answer": "whybox.jobs.answering",
     "attention": "whybox.jobs.brought",
     "diff": "whybox.jobs.diff_result",
+    "look": "whybox.jobs.asked",
     "open": "whybox.model",
+    "why": "whybox.jobs.asked",
 } | dict.fromkeys(("add", "boost", "cut", "scale", "set_to", "zero"), "whybox.engine.edit")
 
 

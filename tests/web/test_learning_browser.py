@@ -195,5 +195,6 @@ def test_it_fits_the_screen_in_both_themes_and_languages(visit: Callable, width:
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.evaluate(OUTSIDE, width) == []
     assert page.evaluate(NAMELESS) == []
+    assert page.evaluate("scrollTo(999, 0), scrollX") == 0
     assert page.locator(".prose").first.evaluate("e => e.getBoundingClientRect().width") < 700
     assert page.faults == []

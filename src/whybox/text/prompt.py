@@ -5,12 +5,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from html import escape
 from itertools import pairwise
 
 from whybox.errors import PromptError
 from whybox.text.codec import Piece
 from whybox.text.tokenizer import Tokenizer, whole_characters
 from whybox.text.view import Range, View, readable, view
+
+MOST_SHOWN = 256  # tokens that a notebook shows of a prompt
 
 
 class SegmentKind(StrEnum):
@@ -109,6 +112,18 @@ class Prompt:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the tokens of each segment, ids at the pointer."""
+        shown = [each for each in self.segments if each.start < MOST_SHOWN]
+        rows = "".join(f"<tr><th>{escape(each.name)}</th><td>{self._chips(each)}</td></tr>" for each in shown)
+        left_out = max(0, len(self) - MOST_SHOWN)
+        foot = f"<p>{left_out} more tokens: <code>.tokens</code> has them all</p>" if left_out else ""
+        return f"<table><tbody>{rows}</tbody></table>{foot}"
+
+    def _chips(self, segment: Segment) -> str:
+        tokens = self.tokens[segment.start : min(segment.end, MOST_SHOWN)]
+        return " ".join(f'<code title="id {token.id}">{escape(token.label)}</code>' for token in tokens)
 
     def segment(self, name: str) -> Segment:
         """The segment of that name. PromptError lists the names that exist."""

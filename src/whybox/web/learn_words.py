@@ -3,7 +3,7 @@
 LEARN_WORDS: dict[str, tuple[str, str]] = {
     "course": ("The course", "课程"),
     "course.title": ("whybox course", "whybox 课程"),
-    "explorer": ("Explorer", "浏览器"),
+    "explorer": ("Explorer", "探索"),
     "skip": ("To the text", "跳到正文"),
     "theme": ("Theme", "主题"),
     "theme.auto": ("Auto", "自动"),

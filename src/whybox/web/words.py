@@ -1,7 +1,7 @@
 """What the explorer says by itself, in English and Chinese, each written as such."""
 
 WORDS: dict[str, tuple[str, str]] = {
-    "title": ("whybox explorer", "whybox 浏览器"),
+    "title": ("whybox explorer", "whybox 探索"),
     "skip": ("To the prompt", "跳到提示词"),
     "theme": ("Theme", "主题"),
     "theme.auto": ("Auto", "自动"),

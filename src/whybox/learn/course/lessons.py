@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
+from threading import Lock
 from typing import TypeVar
 
 from whybox.errors import UsageError
@@ -15,6 +16,8 @@ from whybox.report.document import Angle
 
 PACKAGE = "whybox.learn.course.chapters"
 Q = TypeVar("Q", bound=Question)
+_ALONE = Lock()
+"""Chapters import packages that nobody may have imported yet: of two threads one would see half of one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +72,8 @@ def lesson(name: str) -> Lesson:
     asked = name.upper().replace("L0", "L")
     if asked not in found():
         raise UsageError(f"there is no chapter {name}", f"chapters are {', '.join(found())}")
-    return _read(asked)
+    with _ALONE:
+        return _read(asked)
 
 
 @cache

@@ -5,6 +5,7 @@ import { inline, prose, sign } from "./prose.js";
 
 const STOPS = ["--stop-0", "--stop-1", "--stop-2"];
 const LONG = 48;
+const SHORT = 12;
 const NUMBER = /^[≈<>±]?\s*[−+]?[\d.,]+([eE][−+-]?\d+)?\s*%?$/;
 
 /** Wide content moves in a frame of its own, also by keyboard. */
@@ -20,7 +21,8 @@ function table({ caption, columns, rows }) {
   const counted = columns.map((_, i) => rows.length > 0 && rows.every((row) => row[i] === "" || NUMBER.test(row[i])));
   const side = (i) => (counted[i] ? { class: "right" } : {});
   const head = columns.map((column, i) => make("th", { scope: "col", ...side(i) }, ...inline(column)));
-  const line = (row) => make("tr", {}, ...row.map((cell, i) => make("td", side(i), ...inline(cell))));
+  const cell = (text, i) => make("td", counted[i] ? { class: "right" } : text.length <= SHORT ? { class: "short" } : {}, ...inline(text));
+  const line = (row) => make("tr", {}, ...row.map(cell));
   return figure(caption, framed(caption, make("table", {}, make("thead", {}, make("tr", {}, ...head)), make("tbody", {}, ...rows.map(line)))));
 }
 
