@@ -83,7 +83,6 @@ def test_a_boost_that_does_not_flip_names_nothing_and_says_what_was_not_run() ->
     assert Remark.READERS_NOT_RUN in found.remarks
     in_vain = replace(REFUND, boost=replace(BOOST, shams=ShamRun(9, 21)))
     assert Remark.READERS_NOT_RUN not in rule(in_vain).remarks
-    assert Remark.CUT_FLIPS in found.remarks
 
 
 def test_looked_at_not_used_needs_a_suppressor_and_a_boost_that_does_nothing() -> None:
@@ -151,6 +150,32 @@ def test_decoding_needs_the_lead_on_the_own_path() -> None:
     assert verdict(replace(facts, own_ld=4e-5))[0] == "not-determined"
     assert verdict(replace(facts, own=False))[0] == "not-determined"
     assert verdict(replace(facts, greedy=replace(greedy, flips=False)))[0] == "not-determined"
+
+
+def test_greedy_decoding_that_flips_is_told_whatever_is_named() -> None:
+    """Without a lead on the own path it names nothing, and nothing is said to be beyond the model."""
+    greedy = Try("greedy decoding", True, touches=frozenset({"decoding"}), own=0.5)
+    stuck = replace(REFUND, boost=NO_BOOST, alone=STUCK, cuts=(), forced=None, stated_decoding=True)
+    found = rule(replace(stuck, greedy=greedy))
+    assert (found.causes[0].code, found.causes[0].detail) == ("not-determined", None)
+    assert [(leaf.code, leaf.undone_by, leaf.lacks) for leaf in found.candidates] == [
+        ("decoding", greedy, (Lack.NO_LEAD,))
+    ]
+    in_vain = rule(replace(stuck, greedy=replace(greedy, flips=False)))
+    assert in_vain.causes[0].detail is None, "the evidence alone was asked under the stated decoding only"
+    assert Remark.STATED_DECODING in in_vain.remarks
+    assert verdict(replace(stuck, stated_decoding=False)) == ("not-determined", "beyond-the-model")
+    cut = replace(stuck, stated_decoding=False, alone=replace(STUCK, cut=True))
+    assert verdict(cut) == ("not-determined", None), "the limit ended what the evidence alone gave"
+
+
+@pytest.mark.parametrize("field", ["fact", "contract", "choice", "greedy", "longer", "boost", "closed", "reference"])
+def test_nothing_that_flips_is_beyond_the_model(field: str) -> None:
+    stuck = replace(REFUND, boost=NO_BOOST, alone=STUCK, cuts=(), forced=None, closed=replace(NO_BOOST, what="closed"))
+    assert verdict(stuck) == ("not-determined", "beyond-the-model")
+    flips = Try(f"some {field}", True, own=1.0)
+    found = rule(replace(stuck, **{field: flips}))
+    assert found.causes[0].detail != "beyond-the-model"
 
 
 def test_a_forced_prefix_that_is_right_names_nothing() -> None:
@@ -295,7 +320,8 @@ def test_an_answer_that_its_limit_cut_short_is_neither_illegal_nor_wrong() -> No
     found = rule(cut)
     assert (found.causes[0].code, found.candidates) == ("not-determined", ())
     assert Remark.CUT_SHORT in found.remarks
-    assert verdict(replace(cut, limit_stated=True)) == ("decoding", None)
+    assert verdict(replace(cut, limit_stated=True)) == ("decoding", "limit")
+    assert Remark.CUT_SHORT not in rule(replace(cut, limit_stated=True)).remarks
     wrong = replace(longer, flips=False)
     assert verdict(replace(cut, limit_stated=True, longer=wrong)) == ("not-determined", None)
     assert verdict(replace(cut, longer=replace(wrong, asserts=False), boost=NO_BOOST, alone=STUCK)) == ("format", None)

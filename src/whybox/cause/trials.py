@@ -167,7 +167,7 @@ def behind_prefix(prefix: str) -> Maker:
 
 async def greedily(model: Model, setting: Setting) -> Trial:
     """The same prompt decoded greedily in place of the stated settings."""
-    settings = replace(setting.asked.settings, decoding=GREEDY, penalty=1.0)
+    settings = replace(setting.asked.settings, decoding=GREEDY)
     written = await answer(model, replace(setting.asked, settings=settings))
     found = outcome(written, setting.base.reading, setting.delta)
     return Trial("greedy decoding", (), frozenset({"decoding"}), replace(found, earlier_fork=False), 0.0)

@@ -37,7 +37,8 @@ class Try:
     shams, repeats: None where they were not run; on the failing variants the case itself counts.
     touches: the edges, parts and writers that the change needs, for comparing changes.
     unread: whether it flips with the evidence hidden as well, so that the answer does not rest on it; None where that
-    was not run. several: the answer asserts the right one among others.
+    was not run. several: the answer asserts the right one among others. cut: its limit ended it
+    before it said anything.
     """
 
     what: str
@@ -55,6 +56,7 @@ class Try:
     unread: bool | None = None
     answer: str | None = None
     several: bool = False
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,26 @@ class Facts:
         if self.evidence and not self.beside:
             return self.right
         return None if self.alone is None else self.alone.flips
+
+    @property
+    def tried(self) -> tuple[Try, ...]:
+        """Every change that was run, in the order of the tree. A reading of the same answer is none."""
+        single = (self.reference, self.pinned, self.greedy, self.longer, self.contract, self.choice, self.fact)
+        known = {switch.what for switch in self.switches}
+        changes = (
+            *self.switches,
+            *(one for one in single if one is not None and one.what not in known),
+            *(() if self.alone is None else (self.alone,)),
+            *self.orders,
+            *(() if self.boost is None else (self.boost,)),
+            *self.cuts,
+            *self.suppressors,
+            *(self.readers or ()),
+            *self.writers,
+            *self.form_writers,
+            *(pair.change for pair in self.pairs),
+        )
+        return (*changes, *(() if self.closed is None else (self.closed,)))
 
     @property
     def floor(self) -> float:

@@ -101,6 +101,7 @@ def as_try(trial: Trial, right: str) -> Try:
         effects=() if trial.repeats is None else trial.repeats.effects,
         unread=trial.unread,
         several=right in trial.outcome.score.several,
+        cut=trial.outcome.score.outcome == "error",
     )
 
 

@@ -14,6 +14,7 @@ from whybox.statistics.intervals import Rate
 from whybox.verdict.facts import Facts, Try
 
 ALPHA = 0.05
+LIMIT = "limit"  # the stated decoding ends the answer too early
 FEW = 8  # below this many failing variants a verdict speaks of the prompt alone
 
 
@@ -33,6 +34,7 @@ class Lack(StrEnum):
     WRONG_STATED = "wrong-stated"
     SUPPLIED = "supplied"
     GUESSED = "guessed"
+    NO_LEAD = "no-lead"
 
 
 class Remark(StrEnum):
@@ -61,7 +63,7 @@ class Remark(StrEnum):
     MEMORY_OPEN = "memory-open"
     CUT_SHORT = "cut-short"
     READERS_NOT_RUN = "readers-not-run"
-    CUT_FLIPS = "cut-flips"
+    STATED_DECODING = "stated-decoding"
     BOOST_FLIPS = "boost-flips"
     RIGHT_WITHOUT = "right-without"
     NEEDS_NO_EVIDENCE = "needs-no-evidence"
@@ -99,7 +101,7 @@ def rule(facts: Facts) -> Ruling:
     if named := [leaf for leaf in before if not leaf.lacks]:
         return Ruling(tuple(named[:1]), (), tuple(_remarks(facts, named[:1])), _speaks_of_variants(named[0]))
     if _cut_short(facts):
-        return _undetermined(facts, None, ())
+        return _undetermined(facts, None, tuple(leaf for leaf in before if leaf.undone_by and leaf.undone_by.flips))
     leaves = [*before, *(_of_one_answer(leaf, facts) for leaf in (*_form(facts), *_read_leaves(facts)))]
     named = _contained([leaf for leaf in leaves if not leaf.lacks])
     candidates = tuple(leaf for leaf in leaves if leaf.lacks and leaf.undone_by and leaf.undone_by.flips)
@@ -195,10 +197,12 @@ def _decoding(facts: Facts) -> Iterator[Leaf]:
     It comes before the lines below: a draw that went wrong goes right under any change that makes it anew, and where
     the right answer leads there is nothing else to explain.
     """
-    if facts.greedy is not None and facts.own and facts.own_ld > facts.floor and facts.several is None:
-        yield _leaf("decoding", None, facts.greedy, lacking_variants(facts.greedy))
+    if facts.greedy is not None:
+        led = () if facts.own and facts.own_ld > facts.floor else (Lack.NO_LEAD,)
+        both = () if facts.several is None else (Lack.SEVERAL,)
+        yield _leaf("decoding", None, facts.greedy, (*led, *both, *lacking_variants(facts.greedy)))
     if facts.longer is not None and facts.longer.flips and facts.limit_stated:
-        yield _leaf("decoding", None, facts.longer, lacking_variants(facts.longer))
+        yield _leaf("decoding", LIMIT, facts.longer, lacking_variants(facts.longer))
 
 
 def _order(facts: Facts) -> Iterator[Leaf]:
@@ -312,13 +316,16 @@ def _why_not(facts: Facts) -> str | None:
     third = facts.legal and not facts.own  # how two other values stand behind some words says nothing of it
     if forced_right and facts.evidence_states is not False and (near_tie or not facts.own) and not third:
         return "path-dependent"
-    changed = (*facts.writers, *facts.form_writers, *(pair.change for pair in facts.pairs))
-    tried = (facts.alone, facts.boost, facts.closed, *facts.orders, *facts.cuts, *changed)
     if facts.alone_right is not False or facts.evidence_states is False or facts.wrong_stated or facts.alone_off_form:
         return None
-    if not any(one is not None and one.flips for one in tried):
-        return "beyond-the-model"
-    return None
+    return None if _may_be_more(facts) or any(one.flips for one in facts.tried) else "beyond-the-model"
+
+
+def _may_be_more(facts: Facts) -> bool:
+    """Under a stated decoding, or cut by a limit, a wrong answer to the evidence alone does not show what the model is
+    able to do.
+    """
+    return facts.stated_decoding or (facts.alone is not None and facts.alone.cut)
 
 
 def _readers_left_out(facts: Facts) -> bool:
@@ -363,9 +370,11 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield from _about_memory(facts)
     if facts.stated_beside and not facts.right:
         yield Remark.STATED_BESIDE
-    if _cut_short(facts):
-        yield Remark.CUT_SHORT
     codes = [(leaf.code, leaf.detail) for leaf in named]
+    if _cut_short(facts) and ("decoding", LIMIT) not in codes:
+        yield Remark.CUT_SHORT
+    if not named and facts.stated_decoding and facts.alone_right is False:
+        yield Remark.STATED_DECODING
     if ("order", None) in codes and not any(edge.flips for edge in _edges(facts)):
         yield Remark.MECHANISM_NOT_SHOWN
     if ("order", None) in codes and facts.across_roles:
@@ -385,8 +394,6 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.ZERO_ONLY
     if not named and _readers_left_out(facts):
         yield Remark.READERS_NOT_RUN
-    if not named and any(cut.flips for cut in facts.cuts):
-        yield Remark.CUT_FLIPS
     if not named and facts.boost is not None and facts.boost.flips and facts.alone_right is False:
         yield Remark.BOOST_FLIPS
     if ("context-use", "not-looked-at") in codes and facts.closed is not None and facts.closed.flips:
