@@ -60,6 +60,7 @@ DIFFS: dict[str, tuple[str, str]] = {
     "diff.check.template": ("template", "模板"),
     "diff.check.ids": ("token ids", "token id"),
     "diff.check.positions": ("positions", "位置"),
+    "diff.check.sites": ("sites", "位点"),
     "diff.where": ("Where", "差异位置"),
     "diff.first": (
         "first at {site}, position {position} ({text}): {error} of its size, rounding explains {allowed}",
@@ -179,6 +180,15 @@ UNSAID: dict[str, str] = {
     "log-probabilities": "对数概率",
     "the endpoint gave none": "端点未给出",
     "raw text": "原始文本",
+    "the recording's last state was taken after the final norm: compared as final": (
+        "记录中最后一个状态取自最终归一化之后：已按 final 比较"
+    ),
+    "the recording's states were taken after the next norm: compared as attn_in, the last one as final": (
+        "记录中的状态取自下一个归一化之后：已按 attn_in 比较，最后一个按 final 比较"
+    ),
+    "the recording's states stand one layer late: compared as those of the layer before": (
+        "记录中的状态错后一层：已按前一层的状态比较"
+    ),
     "no logits on both sides": "并非双方都有 logits",
     "no log-probabilities behind the same tokens": "没有同样 token 之后的对数概率",
 }
