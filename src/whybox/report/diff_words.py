@@ -99,6 +99,7 @@ DIFFS: dict[str, tuple[str, str]] = {
         "NaN or Inf first at {site}, position {position}; in fp32 its largest value is {value}",
         "NaN/Inf 首次出现于 {site}，位置 {position}；fp32 下该处最大值为 {value}",
     ),
+    "diff.overflow.remedy": ("fp16 ends at 65,504: use bf16 or fp32", "fp16 的上限是 65,504：请改用 bf16 或 fp32"),
     "diff.tried": ("tried: {tried}; none leaves only rounding", "已尝试：{tried}；均不能使差异降至舍入水平"),
     "diff.nothing.tried": ("no known fault is felt there", "没有已知故障会首先出现在该处"),
     "diff.harm": ("Does it matter?", "是否有影响"),

@@ -94,6 +94,8 @@ def why(document: DiffDocument, lang: Lang) -> Iterator[str]:
     if over is not None:
         site = over.site if over.layer is None else f"{over.site}.{over.layer}"
         yield say("diff.overflow", lang, site=site, position=over.position, value=_number(over.value))
+        if document.verdict == "named":
+            yield say("diff.overflow.remedy", lang)
     for each in document.named:
         layers = "" if each.layers is None else say("diff.named.layers", lang, layers=", ".join(map(str, each.layers)))
         yield say("diff.named", lang, what=each.what, layers=layers)
