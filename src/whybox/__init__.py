@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from whybox.engine.sampling import Decoding
     from whybox.engine.trace import Change, Trace
     from whybox.items.case import Case
+    from whybox.jobs.answering import answer
     from whybox.jobs.asked import look, why
     from whybox.jobs.brought import attention
     from whybox.jobs.diff_result import diff
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Case", "Change", "Decoding", "Model", "Trace",
-    "add", "attention", "boost", "cut", "diff", "look", "open", "scale", "set_to", "why", "zero",
+    "add", "answer", "attention", "boost", "cut", "diff", "look", "open", "scale", "set_to", "why", "zero",
 ]  # fmt: skip
 
 _HOME = {
@@ -33,6 +34,7 @@ _HOME = {
     "Decoding": "whybox.engine.sampling",
     "Model": "whybox.model",
     "Trace": "whybox.engine.trace",
+    "answer": "whybox.jobs.answering",
     "attention": "whybox.jobs.brought",
     "diff": "whybox.jobs.diff_result",
     "look": "whybox.jobs.asked",

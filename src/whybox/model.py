@@ -229,7 +229,7 @@ class Model:
         length, written = len(prompt.ids) + count, list(prompt.ids)
         trace = self._run(Asked(tuple(written), (), edits, 1, length), after)
         for done in range(count):
-            chosen = choose(trace.logits[-1], decoding, generator)
+            chosen = choose(trace.logits[-1], decoding, generator, written)
             yield chosen, trace
             if chosen in self.tokenizer.stop_ids or done == count - 1:
                 return

@@ -11,7 +11,7 @@ from tests.cause.twin import OneByOne
 from tests.engine import random_models
 from tests.engine.fast.pairs import fast
 from whybox.cause.asking import Array, Read, See, Settings, Write, Written, together
-from whybox.cause.bench import Bench, Progress, Work, penalised
+from whybox.cause.bench import Bench, Progress, Work
 from whybox.engine.edit import Edit, boost, cut, scale, zero
 from whybox.engine.sampling import Decoding
 from whybox.engine.trace import Engine
@@ -82,7 +82,7 @@ def test_reads_made_at_once_equal_whole_runs(name: str, window: int | None) -> N
 def test_answers_written_at_once_equal_whole_runs(name: str) -> None:
     """Other texts, edits, seeds, limits and penalties side by side."""
     found = bench(name)
-    hot = Settings(Decoding(temperature=2.0, seed=4), limit=9, penalty=1.7)
+    hot = Settings(Decoding(temperature=2.0, seed=4, penalty=1.7), limit=9)
     asked = [answer(Settings(limit=6), edits=edits) for edits in EDITS.values()]
     asked += [answer(hot), answer(replace(hot, decoding=Decoding(temperature=2.0, seed=5))), answer(hot, OTHER)]
     mine, theirs = found.results(asked), OneByOne(found.model).results(asked)
@@ -244,12 +244,6 @@ def test_sampling_repeats_with_its_seed_and_differs_with_another() -> None:
     first, again, other = (written.ids for written, _ in found.results(hot))
     assert first == again
     assert first != other
-
-
-def test_repetition_penalty_lowers_ids_seen_before_whatever_their_sign() -> None:
-    found = np.array([2.0, -2.0, 1.0])
-    assert penalised(found, [0, 1, 1], 2.0).tolist() == [1.0, -4.0, 1.0]
-    assert penalised(found, [0], 1.0) is found
 
 
 @EVERY_ENGINE

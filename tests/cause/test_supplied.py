@@ -3,7 +3,7 @@
 import pytest
 
 from tests.cause.studies import studied
-from whybox.cause.supplied import MOST, unanswered
+from whybox.cause.supplied import MOST, supplying, unanswered
 from whybox.items.case import Case
 from whybox.items.instance import CaseInstance
 from whybox.testing import knowledge_rows
@@ -44,3 +44,27 @@ def test_a_planted_fact_has_silent_shams() -> None:
     assert fact.flips
     assert fact.shams is not None
     assert (fact.shams.flipped, len(fact.shams.after)) == (0, 6)
+
+
+def test_every_sentence_that_tells_is_taken_out_in_turn_and_what_asks_stays() -> None:
+    rules = {"name": "rules", "text": "Exchanges take a month. Refunds are paid within a week."}
+    question = {"name": "question", "text": "The shop is open. How long does a refund take?"}
+    case = Case.from_data(
+        {
+            "id": "x",
+            "prompt": [{"role": "user", "parts": [rules, question]}],
+            "answer": {"right": "7 days", "kind": "number"},
+        }
+    ).filled()
+    found = {name: "|".join(part.text for part in without.parts) for name, without in supplying(case, "question")}
+    assert found == {
+        "rules.1": f"Refunds are paid within a week.|{question['text']}",
+        "rules.2": f"Exchanges take a month. |{question['text']}",
+        "question.1": f"{rules['text']}|How long does a refund take?",
+    }
+
+
+def test_a_planted_fact_that_was_missing_rests_on_no_other_sentence() -> None:
+    planted = knowledge_rows.missing_fact(1)
+    assert planted.fact is not None
+    assert studied(planted, "shams", fact=planted.fact.text).supplied_by == ()

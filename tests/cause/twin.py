@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from whybox.cause.asking import Read, Refused, Request, Requests, See, Write, Written
-from whybox.cause.bench import Bench, penalised
+from whybox.cause.bench import Bench
 from whybox.cause.ledger import said
 from whybox.engine.sampling import choose
 from whybox.errors import PromptError, SiteError
@@ -46,7 +46,7 @@ class OneByOne(Bench):
         while not stopped and len(chosen) < count:
             text = (*write.ids, *chosen)
             logits.append(self._logits_behind(text, write, len(write.ids) + count, 1)[-1])
-            following = choose(penalised(logits[-1], text, settings.penalty), settings.decoding, generator)
+            following = choose(logits[-1], settings.decoding, generator, text)
             stopped = following in self.model.tokenizer.stop_ids
             chosen += [] if stopped else [following]
         self.enter(write.ids, said(write.edits), kind="write")

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from whybox.engine.sampling import Decoding, choose, distribution
+from whybox.engine.sampling import Decoding, choose, distribution, penalised
 from whybox.errors import UsageError
 
 LOGITS = np.log(np.array([0.5, 0.3, 0.15, 0.05]))
@@ -9,9 +9,9 @@ LOGITS = np.log(np.array([0.5, 0.3, 0.15, 0.05]))
 
 def test_greedy_takes_the_largest_and_ties_go_to_the_lowest_id() -> None:
     generator = np.random.default_rng(0)
-    assert choose(LOGITS, Decoding(), generator) == 0
-    assert choose(np.array([1.0, 3.0, 3.0]), Decoding(), generator) == 1
-    assert choose(LOGITS, Decoding(banned=(0,)), generator) == 1
+    assert choose(LOGITS, Decoding(), generator, ()) == 0
+    assert choose(np.array([1.0, 3.0, 3.0]), Decoding(), generator, ()) == 1
+    assert choose(LOGITS, Decoding(banned=(0,)), generator, ()) == 1
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_narrowed_distributions_by_hand(decoding: Decoding, expected: list[float
 def test_draws_follow_the_distribution_and_repeat_with_the_seed() -> None:
     def draws(seed: int) -> list[int]:
         generator = np.random.default_rng(seed)
-        return [choose(LOGITS, Decoding(temperature=1), generator) for _ in range(4000)]
+        return [choose(LOGITS, Decoding(temperature=1), generator, ()) for _ in range(4000)]
 
     counts = np.bincount(draws(1), minlength=4) / 4000
     np.testing.assert_allclose(counts, [0.5, 0.3, 0.15, 0.05], atol=0.03)
@@ -42,7 +42,7 @@ def test_draws_follow_the_distribution_and_repeat_with_the_seed() -> None:
 
 @pytest.mark.parametrize("temperature", [1e-12, 1e-300, 5e-324])
 def test_the_smallest_temperatures_are_greedy(temperature: float) -> None:
-    assert choose(LOGITS, Decoding(temperature=temperature), np.random.default_rng(0)) == LOGITS.argmax()
+    assert choose(LOGITS, Decoding(temperature=temperature), np.random.default_rng(0), ()) == LOGITS.argmax()
 
 
 @pytest.mark.parametrize(
@@ -65,4 +65,10 @@ def test_settings_that_mean_nothing_are_refused(wrong: dict[str, float]) -> None
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
 def test_ids_that_cannot_be_banned_are_refused(banned: tuple[int, ...], message: str, temperature: float) -> None:
     with pytest.raises(UsageError, match=message):
-        choose(LOGITS, Decoding(temperature, banned=banned), np.random.default_rng(0))
+        choose(LOGITS, Decoding(temperature, banned=banned), np.random.default_rng(0), ())
+
+
+def test_repetition_penalty_lowers_ids_seen_before_whatever_their_sign() -> None:
+    found = np.array([2.0, -2.0, 1.0])
+    assert penalised(found, [0, 1, 1], 2.0).tolist() == [1.0, -4.0, 1.0]
+    assert penalised(found, [0], 1.0) is found

@@ -1,24 +1,29 @@
 """The generated test is Python whatever the names say, and foreign names stay data in it."""
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import whybox
 from tests.report.fixtures import HOSTILE
+from whybox.engine.choice import Way
 from whybox.items.case import Case
-from whybox.jobs.regression import regression_test, source_of
+from whybox.jobs.regression import Opened, regression_test, source_of
+from whybox.jobs.regression_suite import Finding
 from whybox.verdict.tree import Leaf, Ruling
 
 ENDS_A_DOCSTRING = 'x"""\n    import os\n    os.abort()\n    """'
+CASE = Case.from_data({"id": "a", "text": "How long?", "answer": {"right": "7 days", "kind": "number"}})
 NAMES = [HOSTILE, ENDS_A_DOCSTRING, "back\\", "c²é 天-1", "{model}", "'", "\u2028"]
 
 
 def written(name: str, leaf: Leaf) -> ast.Module:
-    return ast.parse(
-        regression_test(name, name, f"whybox.Case.load({name!r})", Ruling((leaf,), (), (), variants=False))
-    )
+    case = replace(CASE, text=CASE.text.model_copy(update={"id": name}))
+    found = Finding(case, (), (), "", None, ())
+    ruling = Ruling((leaf,), (), (), variants=False)
+    return ast.parse(regression_test(Opened(name, Way(), False), 0, f"whybox.Case.load({name!r})", ruling, found))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -155,6 +155,17 @@ def test_the_middle_document_least() -> None:
     assert codes["DOCS_COMPETE"].segments == ("doc3", "doc1")
 
 
+def test_the_part_that_asks_is_no_document_wherever_it_stands() -> None:
+    """It is the one of that name, else the last that is not evidence; evidence always counts."""
+    pattern = everywhere(causal(N))
+    assert found(pattern, CHAT)["DOCS_COMPETE"].counted == ("doc1", "doc2", "doc3")
+    first = (*CHAT[:2], CHAT[-1], *CHAT[2:-1])
+    assert found(pattern, first, evidence=("doc3",))["DOCS_COMPETE"].counted == ("doc1", "doc2", "doc3")
+    unnamed = (*CHAT[:2], ("asked", *CHAT[-1][1:]), *CHAT[2:-1])
+    last = found(pattern, unnamed, evidence=("doc3",))["DOCS_COMPETE"].counted
+    assert last == ("asked", "doc1", "doc3"), "unnamed, the last that is no evidence asks"
+
+
 def test_documents_far_apart_do_not_compete() -> None:
     pattern = spread({21: 0.2, 37: 0.4})
     assert "DOCS_COMPETE" not in found(everywhere(pattern), CHAT)

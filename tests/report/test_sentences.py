@@ -55,7 +55,7 @@ def test_effects_below_the_floor_are_no_numbers() -> None:
 def test_findings_name_what_was_measured() -> None:
     document = fixtures.why()
     assert sentences.evidence_finding(document, "en") == (
-        "Cutting “doc2” hurts the right answer most, with 4.72 % of the attention"
+        "Cutting “doc2” hurts the right answer most, with 4.72 % of the attention, and it is the evidence"
     )
     assert sentences.lens_finding(document, "en").startswith("The wrong answer is ahead after every layer")
     assert sentences.map_finding(document, "en") == (
@@ -81,3 +81,39 @@ def test_a_set_that_turns_the_metric_alone_is_not_said_to_turn_the_answer() -> N
     for lang, said in (("en", "the answer that is written then does not turn"), ("zh", "此时写出的答案并未扭转")):
         assert said in findings.set_finding(row, document, lang)
         assert said not in findings.set_finding(row.model_copy(update={"turns": True}), document, lang)
+
+
+def test_most_is_said_of_the_rows_that_the_reader_sees() -> None:
+    """A row that the second way does not confirm is the largest all the same, and is said to be unconfirmed."""
+    document = fixtures.why()
+    assert document.parts is not None
+    first, *rest = document.parts.rows
+    flagged = first.model_copy(update={"flags": ("depends on the ablation",)})
+    parts = document.parts.model_copy(update={"rows": (flagged, *rest)})
+    told = findings.parts_finding(document.model_copy(update={"parts": parts}), "en")
+    assert told.startswith(f"Without {first.name} at the decision LD changes most: ")
+    assert "depends on the ablation" in told
+    clear = [row for row in rest if row.resample is not None and not row.flags]
+    assert (
+        f"Of those that both ways show, {clear[0].name} is the largest" if clear else "None is shown by both"
+    ) in told
+    chinese = findings.parts_finding(document.model_copy(update={"parts": parts}), "zh")
+    assert "head " not in chinese
+
+
+def test_the_strongest_cut_of_what_nobody_can_leave_out_is_followed_by_that_of_a_part() -> None:
+    document = fixtures.why()
+    rows = [r.model_copy(update={"direct": 9.0}) if r.name == "template" else r for r in document.segments]
+    told = sentences.evidence_finding(document.model_copy(update={"segments": tuple(rows)}), "en")
+    assert told.startswith("Cutting “template” helps")
+    assert "of its parts “doc2” does most: −3.51" in told
+    assert told.endswith("and it is the evidence")
+
+
+def test_what_stands_in_for_a_wrong_answer_is_not_called_one() -> None:
+    document = fixtures.why()
+    assert document.answer.wrong is not None
+    wrong = document.answer.wrong.model_copy(update={"stand_in": True})
+    answer = document.answer.model_copy(update={"wrong": wrong})
+    told = sentences.lens_finding(document.model_copy(update={"answer": answer}), "en")
+    assert told.startswith("What stands in for a wrong answer is ahead after every layer")

@@ -7,6 +7,7 @@ import pytest
 from whybox.statistics.intervals import Rate
 from whybox.verdict.facts import Facts, Pair, ShamRun, Try
 from whybox.verdict.tree import Lack, Remark, Ruling, holds, rule
+from whybox.verdict.words import because, next_step
 
 SILENT = ShamRun(0, 21)
 NINE = Rate(9, 9)
@@ -82,7 +83,6 @@ def test_a_boost_that_does_not_flip_names_nothing_and_says_what_was_not_run() ->
     assert Remark.READERS_NOT_RUN in found.remarks
     in_vain = replace(REFUND, boost=replace(BOOST, shams=ShamRun(9, 21)))
     assert Remark.READERS_NOT_RUN not in rule(in_vain).remarks
-    assert Remark.CUT_FLIPS in found.remarks
 
 
 def test_looked_at_not_used_needs_a_suppressor_and_a_boost_that_does_nothing() -> None:
@@ -150,6 +150,32 @@ def test_decoding_needs_the_lead_on_the_own_path() -> None:
     assert verdict(replace(facts, own_ld=4e-5))[0] == "not-determined"
     assert verdict(replace(facts, own=False))[0] == "not-determined"
     assert verdict(replace(facts, greedy=replace(greedy, flips=False)))[0] == "not-determined"
+
+
+def test_greedy_decoding_that_flips_is_told_whatever_is_named() -> None:
+    """Without a lead on the own path it names nothing, and nothing is said to be beyond the model."""
+    greedy = Try("greedy decoding", True, touches=frozenset({"decoding"}), own=0.5)
+    stuck = replace(REFUND, boost=NO_BOOST, alone=STUCK, cuts=(), forced=None, stated_decoding=True)
+    found = rule(replace(stuck, greedy=greedy))
+    assert (found.causes[0].code, found.causes[0].detail) == ("not-determined", None)
+    assert [(leaf.code, leaf.undone_by, leaf.lacks) for leaf in found.candidates] == [
+        ("decoding", greedy, (Lack.NO_LEAD,))
+    ]
+    in_vain = rule(replace(stuck, greedy=replace(greedy, flips=False)))
+    assert in_vain.causes[0].detail is None, "the evidence alone was asked under the stated decoding only"
+    assert Remark.STATED_DECODING in in_vain.remarks
+    assert verdict(replace(stuck, stated_decoding=False)) == ("not-determined", "beyond-the-model")
+    cut = replace(stuck, stated_decoding=False, alone=replace(STUCK, cut=True))
+    assert verdict(cut) == ("not-determined", None), "the limit ended what the evidence alone gave"
+
+
+@pytest.mark.parametrize("field", ["fact", "contract", "choice", "greedy", "longer", "boost", "closed", "reference"])
+def test_nothing_that_flips_is_beyond_the_model(field: str) -> None:
+    stuck = replace(REFUND, boost=NO_BOOST, alone=STUCK, cuts=(), forced=None, closed=replace(NO_BOOST, what="closed"))
+    assert verdict(stuck) == ("not-determined", "beyond-the-model")
+    flips = Try(f"some {field}", True, own=1.0)
+    found = rule(replace(stuck, **{field: flips}))
+    assert found.causes[0].detail != "beyond-the-model"
 
 
 def test_a_forced_prefix_that_is_right_names_nothing() -> None:
@@ -294,7 +320,8 @@ def test_an_answer_that_its_limit_cut_short_is_neither_illegal_nor_wrong() -> No
     found = rule(cut)
     assert (found.causes[0].code, found.candidates) == ("not-determined", ())
     assert Remark.CUT_SHORT in found.remarks
-    assert verdict(replace(cut, limit_stated=True)) == ("decoding", None)
+    assert verdict(replace(cut, limit_stated=True)) == ("decoding", "limit")
+    assert Remark.CUT_SHORT not in rule(replace(cut, limit_stated=True)).remarks
     wrong = replace(longer, flips=False)
     assert verdict(replace(cut, limit_stated=True, longer=wrong)) == ("not-determined", None)
     assert verdict(replace(cut, longer=replace(wrong, asserts=False), boost=NO_BOOST, alone=STUCK)) == ("format", None)
@@ -397,6 +424,48 @@ def test_a_fact_is_missing_only_where_its_words_without_the_answer_do_nothing() 
     assert (verdict(turned)[0], lacks(rule(turned))) == ("not-determined", {Lack.SHAMS_FLIP})
     told = replace(bare, wrong_stated=("note",))
     assert (verdict(told)[0], lacks(rule(told))) == ("not-determined", {Lack.WRONG_STATED})
+
+
+def test_a_fact_is_not_missing_where_the_answer_rests_on_another_sentence() -> None:
+    fact = Try("fact added", True, touches=frozenset({"fact"}), after=2.0, own=2.0, shams=ShamRun(0, 19))
+    told = Facts(right=False, delta=1e-5, own=True, own_ld=-2.0, legal=True, fact=fact, supplied_by=("rules.2",))
+    assert (verdict(told)[0], lacks(rule(told))) == ("not-determined", {Lack.SUPPLIED})
+    assert Remark.SUPPLIED in rule(told).remarks
+    assert "Name rules.2 under `evidence`." in next_step(rule(told), told, "en")
+    bare = replace(told, supplied_by=())
+    assert next_step(rule(bare), bare, "en").startswith("Put the fact into the prompt")
+
+
+def test_guessed_evidence_is_said_beside_every_verdict_and_proves_little() -> None:
+    guessed = replace(REFUND, presumed=True)
+    assert rule(guessed).remarks[0] == Remark.GUESSED
+    assert verdict(guessed) == ("context-use", "not-looked-at")
+    assert "doc2 was taken for it" in because(rule(guessed), guessed, "en")
+    assert "以它充当证据" in because(rule(guessed), guessed, "zh")
+    elsewhere = replace(guessed, off_question=True)
+    assert (verdict(elsewhere)[0], lacks(rule(elsewhere))) == ("not-determined", {Lack.GUESSED})
+    assert Remark.GUESSED in rule(replace(guessed, right=True)).remarks
+
+
+def test_a_wrong_answer_that_another_part_states_of_what_is_asked_is_said() -> None:
+    nearer = replace(REFUND, nearer=("doc1",))
+    assert verdict(nearer) == verdict(REFUND)
+    assert Remark.NEARER in rule(nearer).remarks
+    assert "check whether the declared right answer" in because(rule(nearer), nearer, "en")
+
+
+def test_a_right_value_in_another_form_is_not_beyond_the_model() -> None:
+    stuck = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), closed_same_wrong=True, forced=None)
+    formed = replace(stuck, alone_off_form=True, writers=(WRITER,))
+    assert verdict(formed) == ("not-determined", None)
+    assert Remark.ALONE_OFF_FORM in rule(formed).remarks
+
+
+def test_no_format_is_named_of_an_answer_that_states_two_values() -> None:
+    prefix = Try("prefix", True, touches=frozenset({"prefix"}), own=1.0)
+    loop = replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), legal=False, contract=prefix, forced=None)
+    assert verdict(loop) == ("format", None)
+    assert verdict(replace(loop, several="right-later")) == ("not-determined", "several-answers")
 
 
 def test_the_right_answer_outside_the_evidence_is_said() -> None:

@@ -63,7 +63,47 @@ def test_a_boost_that_names_nothing_is_said() -> None:
 
 def test_a_cut_that_alone_turns_the_answer_is_named() -> None:
     facts = replace(REFUND, boost=NO_BOOST, cuts=(Try("cut decision → note", True, after=1.0),))
-    assert "Cutting alone turns the answer right: “cut decision → note”." in words.because(rule(facts), facts, "en")
+    said = words.because(rule(facts), facts, "en")
+    assert "These turn the answer right: “cut decision → note”; none of them has all that naming a cause takes." in said
+
+
+def test_greedy_decoding_that_flips_is_never_left_out() -> None:
+    greedy = Try("greedy decoding", True, own=0.5)
+    facts = replace(REFUND, boost=NO_BOOST, cuts=(), stated_decoding=True, greedy=greedy)
+    found = rule(facts)
+    assert "These turn the answer right: “greedy decoding”" in words.because(found, facts, "en")
+    assert "以下改动使答案正确：“贪心解码”" in words.because(found, facts, "zh")
+    assert "Ask with “greedy decoding”" in words.next_step(found, facts, "en")
+
+
+def test_a_limit_is_a_finding_of_its_own() -> None:
+    longer = Try("limit of 32 tokens", True, own=3.0, asserts=True)
+    facts = replace(REFUND, legal=False, own=False, own_ld=-2.5, longer=longer, limit_stated=True)
+    found = rule(facts)
+    said, step = words.because(found, facts, "en"), words.next_step(found, facts, "en")
+    assert said.startswith("The answer was cut at the limit that the case states")
+    assert "ahead" not in said
+    assert "leads" not in said
+    assert "greedily" not in step
+    assert "max_tokens" in step
+
+
+def test_shams_are_said_of_what_they_are_shams_of() -> None:
+    order = Try("order doc2 doc1", True, after=1.6)
+    facts = replace(REFUND, orders=(order,), boost=replace(REFUND.boost or NO_BOOST, shams=ShamRun(0, 23)))
+    said = words.because(rule(facts), facts, "en")
+    assert "An order has no shams: two parts have one other order, which is this one." in said
+    assert "of the same edit elsewhere 0 of 23 do" in said
+
+
+def test_what_would_change_a_verdict_asks_for_what_was_not_run() -> None:
+    """Not for the variants that were: with 9 of 9 done, further ones; without any, the first."""
+    assert REFUND.boost is not None
+    assert REFUND.boost.repeats is not None
+    n = REFUND.boost.repeats.n
+    assert f"further variants, beside the {n} that were run" in words.would_change(rule(REFUND), "en")
+    alone = replace(REFUND, boost=replace(REFUND.boost, repeats=None))
+    assert "the case has none that fail alike" in words.would_change(rule(alone), "en")
 
 
 def test_a_part_of_a_right_answer_with_too_few_others_beside_it_is_no_innocent() -> None:
@@ -77,7 +117,9 @@ def test_a_part_of_a_right_answer_with_too_few_others_beside_it_is_no_innocent()
 
 def test_no_sham_is_asked_for_where_none_can_be_made() -> None:
     facts = replace(REFUND, lenient=Try("lenient parse", True))
-    assert words.would_change(rule(facts), "en") == "Variants in which “lenient parse” fails."
+    assert words.would_change(rule(facts), "en") == (
+        "Variants of this prompt (the case has none that fail alike) of which “lenient parse” turns fewer than 8 in 10."
+    )
     assert "sham" in words.would_change(rule(REFUND), "en")
 
 

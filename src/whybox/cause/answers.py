@@ -9,7 +9,6 @@ from whybox.cause.spans import Edge
 from whybox.engine.edit import Edit
 from whybox.engine.sampling import Decoding
 from whybox.engine.trace import log_softmax
-from whybox.errors import UnsupportedError
 from whybox.items.instance import CaseInstance
 from whybox.items.scoring import Score
 from whybox.model import Model
@@ -78,16 +77,10 @@ def settings_of(model: Model, case: CaseInstance, limit: int = 32) -> Settings:
         top_k=stated.top_k,
         top_p=stated.top_p,
         seed=stated.seed or 0,
-        banned=tuple(_single(model, text) for text in stated.banned),
+        banned=tuple(model.tokenizer.single(text) for text in stated.banned),
+        penalty=stated.repetition_penalty or 1.0,
     )
-    return Settings(decoding, stated.max_tokens or limit, stated.repetition_penalty or 1.0)
-
-
-def _single(model: Model, text: str) -> int:
-    ids = model.tokenizer.encode(text)
-    if len(ids) != 1:
-        raise UnsupportedError(f"banned text {text!r} is {len(ids)} ids; only single ids can be banned")
-    return ids[0]
+    return Settings(decoding, stated.max_tokens or limit)
 
 
 async def answer(model: Model, asked: Asked, edits: Sequence[Edit] = ()) -> Answered:

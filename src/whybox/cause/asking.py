@@ -26,15 +26,14 @@ Experiment = Awaitable[T]
 
 @dataclass(frozen=True)
 class Settings:
-    """How answers are written: decoding, limit of tokens, and a penalty on repeated ids (1: none)."""
+    """How answers are written: decoding, and limit of tokens."""
 
     decoding: Decoding = GREEDY
     limit: int = 32
-    penalty: float = 1.0
 
     @property
     def greedy(self) -> bool:
-        return self.decoding.temperature == 0 and not self.decoding.banned and self.penalty == 1.0
+        return self.decoding.greedy
 
 
 @dataclass(frozen=True)

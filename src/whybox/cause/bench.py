@@ -303,8 +303,8 @@ class Answers:
     def _next(self, index: int, logits: Array) -> int | None:
         settings, chosen = self.writes[index].settings, self._chosen[index]
         self._logits[index].append(logits)
-        allowed = penalised(logits, (*self.drafts[index].ids, *chosen), settings.penalty)
-        following = choose(allowed, settings.decoding, self._generators[index])
+        text = (*self.drafts[index].ids, *chosen)
+        following = choose(logits, settings.decoding, self._generators[index], text)
         stopped = following in self.stops
         if not stopped:
             chosen.append(following)
@@ -326,16 +326,6 @@ def _number(kept: object) -> tuple[str, float | None]:
             return "log P", kept
         case _:
             return "", None
-
-
-def penalised(logits: Array, seen: Sequence[int], penalty: float) -> Array:
-    """Repetition penalty (arXiv 1909.05858): an id seen before has its logit divided by it, multiplied if negative."""
-    if penalty == 1.0:
-        return logits
-    where = np.unique(np.asarray(seen, np.int64))
-    changed = logits.copy()
-    changed[where] = np.where(logits[where] > 0, logits[where] / penalty, logits[where] * penalty)
-    return changed
 
 
 def distinct(runs: Mapping[int, R], place: Callable[[R], Hashable]) -> list[list[int]]:

@@ -66,7 +66,7 @@ def with_presumed_evidence(case: CaseInstance) -> tuple[CaseInstance, bool]:
     )
     scorer = case.scorer()
     cut = replace(case, messages=messages, join="")
-    stating = tuple(part.name for part in cut.parts if not _asks(part.text) and scorer.score(part.text).right)
+    stating = tuple(part.name for part in cut.parts if not asks(part.text) and scorer.score(part.text).right)
     return (replace(cut, evidence=stating), True) if stating else (case, False)
 
 
@@ -78,7 +78,7 @@ def states(case: CaseInstance, text: str) -> bool:
     alone = replace(case, wrong=None)
     scorer = alone.scorer() if case.kind == "number" else alone.lenient_scorer()
     found = (match[0] for match in _SENTENCE.finditer(text))
-    return any(scorer.score(sentence).right for sentence in found if not _asks(sentence))
+    return any(scorer.score(sentence).right for sentence in found if not asks(sentence))
 
 
 def speaks_of(case: CaseInstance, text: str, answer: str) -> bool:
@@ -101,13 +101,18 @@ def same_value(case: CaseInstance, answer: str) -> bool:
     return fold_text(right).strip() == fold_text(other).strip()
 
 
-def _asks(text: str) -> bool:
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a text, which joined are the text."""
+    return [match[0] for match in _SENTENCE.finditer(text) if match[0]]
+
+
+def asks(text: str) -> bool:
     """A question that mentions the answer ("Is it 7 days?") states nothing."""
     return text.rstrip().endswith(("?", "？"))
 
 
 def _sentences(part: Part) -> Iterator[Part]:
-    found = [match[0] for match in _SENTENCE.finditer(part.text) if match[0]] or [part.text]
+    found = sentences_of(part.text) or [part.text]
     for number, text in enumerate(found, start=1):
         yield Part(part.name if len(found) == 1 else f"{part.name}.{number}", text)
 

@@ -62,9 +62,9 @@ def shams_work(study: Study) -> Work:
 
 
 def facts_work(study: Study) -> Work:
-    """Runs at most: a fact's words without its answer."""
+    """Runs at most: a fact's words without its answer, and the prompt without each of its sentences."""
     known = "fact" in study.trials and not study.trials["fact"].flips
-    return Work() if known or not study.fact else TRIAL * supplied.MOST
+    return Work() if known or not study.fact else TRIAL * supplied.MOST + Work(writes=supplied.MOST_HIDDEN)
 
 
 def _controls(study: Study, claim: Claim) -> Work:

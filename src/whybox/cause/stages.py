@@ -18,7 +18,7 @@ from whybox.cause.parts import other_orders, roles_of, with_fact
 from whybox.cause.proofs import REMOVALS, asks_of_all_evidence, hidden_work, proofs, shams_work, variants_work
 from whybox.cause.spans import keys_of, other_spans, stretches
 from whybox.cause.study import Study
-from whybox.cause.supplied import fact_shams
+from whybox.cause.supplied import fact_shams, moves, said, supplying
 from whybox.cause.trials import Maker, Setting
 from whybox.engine.read import logit_difference
 from whybox.items.instance import CaseInstance
@@ -212,6 +212,17 @@ def _shams(study: Study) -> None:
     if fact is not None and fact.flips and question is not None:
         shams = fact_shams(study.decided, question, study.fact)
         study.trials["fact"] = trials.with_shams(study.bench, study.decided, fact, lambda _: shams)
+        _supplied(study, question)
+
+
+def _supplied(study: Study, question: str) -> None:
+    """Sentences of the prompt without which the given answer is another one."""
+    model, setting, given = study.bench.model, study.decided, study.answered.text
+    if not said(setting, given):
+        return
+    cases = supplying(study.asked.case, question)
+    found = study.bench.results([moves(model, setting, given, case) for _, case in cases])
+    study.supplied_by = tuple(name for (name, _), moved in zip(cases, found, strict=True) if moved)
 
 
 def _hidden(study: Study) -> None:

@@ -45,6 +45,7 @@ class Study:
     forced: tuple[str, Reading] | None = None
     start: Reading | None = None
     failing: Failing | None = None
+    supplied_by: tuple[str, ...] = ()
     segments: list[SegmentEffects] = field(default_factory=list)
     keys: list[float] | None = None
     heads: dict[tuple[int, int], float] | None = None

@@ -167,17 +167,17 @@ def behind_prefix(prefix: str) -> Maker:
 
 async def greedily(model: Model, setting: Setting) -> Trial:
     """The same prompt decoded greedily in place of the stated settings."""
-    settings = replace(setting.asked.settings, decoding=GREEDY, penalty=1.0)
+    settings = replace(setting.asked.settings, decoding=GREEDY)
     written = await answer(model, replace(setting.asked, settings=settings))
     found = outcome(written, setting.base.reading, setting.delta)
     return Trial("greedy decoding", (), frozenset({"decoding"}), replace(found, earlier_fork=False), 0.0)
 
 
 async def leniently(model: Model, setting: Setting) -> Trial:
-    """The same answer, read without the form that it should have. Nothing is changed in the run."""
+    """The same answer, read without the form that it should have: its value alone. Nothing is changed in the run."""
     asked = setting.asked
     found = await answer(model, asked)
-    score = asked.case.lenient_scorer().score(found.text, "stop" if found.written.stopped else "length")
+    score = asked.case.form_scorer().score(found.text, "stop" if found.written.stopped else "length")
     read_so = Outcome(found.text, score, found.reading, None, score.right, earlier_fork=False)
     return Trial("lenient parse", (), frozenset({PARSE}), read_so, None)
 

@@ -1,6 +1,6 @@
 """How the next token is chosen: greedily, or drawn with a seed from a narrowed distribution."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ Array = np.ndarray
 class Decoding:
     """temperature 0 is greedy. top_k and top_p narrow the distribution, in that order, before the draw.
 
-    banned: ids that are never chosen.
+    banned: ids that are never chosen. penalty: on ids that the text holds already (`penalised`); 1 is none.
     """
 
     temperature: float = 0.0
@@ -24,6 +24,7 @@ class Decoding:
     top_p: float | None = None
     seed: int = 0
     banned: tuple[int, ...] = ()
+    penalty: float = 1.0
 
     def __post_init__(self) -> None:
         if not number("temperature", self.temperature) >= 0:  # NaN too
@@ -35,6 +36,13 @@ class Decoding:
         whole("seed", self.seed, 0)
         if min(whole_numbers("banned", self.banned), default=0) < 0:
             raise UsageError(f"banned ids count from 0, found {min(self.banned)}")
+        if not number("penalty", self.penalty) > 0:
+            raise UsageError(f"a repetition penalty must be above 0, found {self.penalty}", "1 is none")
+
+    @property
+    def greedy(self) -> bool:
+        """Whether the largest logit is chosen, as it stands."""
+        return self.temperature == 0 and not self.banned and self.penalty == 1.0
 
 
 GREEDY = Decoding()
@@ -51,13 +59,13 @@ def decodings(given: object, count: int) -> list[Decoding]:
     return each
 
 
-def choose(logits: Array, decoding: Decoding, generator: np.random.Generator) -> int:
-    """The next id from logits [v]; greedy ties go to the lowest id."""
-    allowed = logits
+def choose(logits: Array, decoding: Decoding, generator: np.random.Generator, text: Sequence[int]) -> int:
+    """The next id from logits [v] behind a text of ids; greedy ties go to the lowest id."""
+    allowed = penalised(logits, text, decoding.penalty)
     if decoding.banned:
         if max(decoding.banned) >= len(logits):
             raise UsageError(f"banned ids must be 0 … {len(logits) - 1}, found {max(decoding.banned)}")
-        allowed = logits.copy()
+        allowed = allowed.copy()
         allowed[list(decoding.banned)] = -np.inf
         if allowed.max() == -np.inf:
             raise UsageError("every id is banned", "leave at least one that can be chosen")
@@ -65,6 +73,16 @@ def choose(logits: Array, decoding: Decoding, generator: np.random.Generator) ->
         return int(allowed.argmax())
     probabilities = distribution(allowed.astype(np.float64), decoding)
     return int(generator.choice(len(probabilities), p=probabilities))
+
+
+def penalised(logits: Array, text: Sequence[int], penalty: float) -> Array:
+    """Repetition penalty (arXiv 1909.05858): an id of the text has its logit divided by it, multiplied if negative."""
+    if penalty == 1.0:
+        return logits
+    where = np.unique(np.asarray(text, np.int64))
+    changed = logits.copy()
+    changed[where] = np.where(logits[where] > 0, logits[where] / penalty, logits[where] * penalty)
+    return changed
 
 
 def distribution(logits: Array, decoding: Decoding) -> Array:

@@ -33,7 +33,8 @@ class Writing:
         return [self._next(index, row) for index, row in zip(drafts, logits, strict=True)]
 
     def _next(self, index: int, logits: Array) -> int | None:
-        chosen = choose(logits, self.decodings[index], self._generators[index])
+        text = (*self.drafts[index].ids, *self.written[index])
+        chosen = choose(logits, self.decodings[index], self._generators[index], text)
         self.written[index].append(chosen)
         finished = chosen in self.stops or len(self.written[index]) >= self.drafts[index].count
         return None if finished else chosen

@@ -9,8 +9,11 @@ from whybox.errors import CaseError
 from whybox.items.lenient import is_number, unwrapped
 from whybox.items.scoring import (
     Match,
+    OneValueScorer,
     Scorer,
+    bounds_in,
     choice_scorer,
+    followers,
     lenient_number_scorer,
     name_scorer,
     number_scorer,
@@ -95,9 +98,9 @@ class CaseInstance:
             return self.match.scorer(self.right, others)
         match self.kind:
             case "number":
-                return number_scorer(self.right, others)
+                return number_scorer(self.right, others, allowed=bounds_in(self.right, self._evidence_texts()))
             case "name":
-                return name_scorer(self.right, others)
+                return name_scorer(self.right, others, followers(self.right, self._evidence_texts()))
             case "text":
                 return text_scorer(self.right, others)
             case "choice":
@@ -106,10 +109,21 @@ class CaseInstance:
             case _:
                 assert_never(self.kind)
 
+    def form_scorer(self) -> Scorer:
+        """The right value in whatever form, and nothing but that value: it tells a wrong form from a wrong value. A
+        text that states another value of the same kind as well is hedged.
+        """
+        right = unwrapped(self.right)
+        numeric = self.match is None and self.kind in ("number", "text") and is_number(right)
+        return OneValueScorer(self.lenient_scorer(), right) if numeric else self.lenient_scorer()
+
+    def _evidence_texts(self) -> tuple[str, ...]:
+        return tuple(part.text for part in self.parts if part.name in self.evidence)
+
     def lenient_scorer(self) -> Scorer:
         """The same answer in whatever form: the value without its unit, or without the JSON around it.
 
-        It tells a wrong form from a wrong value, and decides nothing else: 7 weeks are no form of 7 days.
+        It finds a value, and decides nothing else: 7 weeks are no form of 7 days.
         """
         if self.match is not None:
             return self.scorer()

@@ -23,7 +23,7 @@ def said(digest: str, finding: Finding, lang: Lang) -> Diagnosis:
         base_rate=None if found is None else BaseRate(model=found.model, hits=found.hits, n=found.n, own=found.own),
         base_rate_reason=None if found is not None else remark("no-rate", lang),
         common=common,
-        meaning=meaning(finding.code, lang),
+        meaning=meaning(finding.code, lang) + _counted(finding, lang),
         action=None if common else action(finding.code, lang),
         action_reason=remark("common", lang) if common else None,
         note=_not_own(found, lang),
@@ -36,6 +36,10 @@ def not_said(subject: Subject, lang: Lang) -> Iterator[NotSaid]:
         yield NotSaid(code=code, reason=remark(f"needs.{need}", lang))
     for code in ELSEWHERE:
         yield NotSaid(code=code, reason=remark(f"elsewhere.{code}", lang))
+
+
+def _counted(finding: Finding, lang: Lang) -> str:
+    return remark("counted", lang, names=", ".join(finding.counted)) if finding.counted else ""
 
 
 def _not_own(found: Rate | None, lang: Lang) -> str:

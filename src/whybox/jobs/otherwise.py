@@ -59,8 +59,8 @@ class Ways:
 
 
 def otherwise(study: Study, ways: Ways) -> Otherwise:
-    """Nothing for a right answer; not with a repetition penalty, which only the bench applies."""
-    if not study.wrong_here or study.asked.settings.penalty != 1.0:
+    """Nothing for a right answer."""
+    if not study.wrong_here:
         return Otherwise()
     longer = _longer(study)
     sound = ways.reference or reference_of(study.bench.model, ways.most_bytes)
@@ -92,7 +92,8 @@ def _longer(study: Study) -> Try | None:
     asked = replace(study.asked, settings=replace(settings, limit=limit))
     _enter(study, 1, f"limit of {limit} tokens")
     found = switched(Switch(f"limit of {limit} tokens", model), asked, study.decided.base.decision)
-    return as_switch(found, study.decided.base.reading.ld)
+    longer = as_switch(found, study.decided.base.reading.ld)
+    return replace(longer, effect=None, after=None)  # the answer that was cut has no place at which it is decided
 
 
 def _enter(study: Study, answers: int, what: str) -> None:

@@ -1,6 +1,10 @@
-"""The finding as a test that keeps it in CI."""
+"""The finding as a test that keeps it in CI: the case, decoded as it states, on the model that was explained."""
 
+from dataclasses import dataclass
+
+from whybox.engine.choice import Way
 from whybox.items.case import Case
+from whybox.jobs.regression_suite import Finding
 from whybox.verdict.tree import Leaf, Ruling
 
 _HEAD = '''import pytest
@@ -10,36 +14,67 @@ MODEL = {model!r}
 CASE = {source}
 
 
-{mark}@pytest.mark.parametrize("instance", CASE.instances(), ids=lambda instance: instance.id)
+{mark}@pytest.mark.parametrize("instance", {instances}, ids=lambda instance: instance.id)
 def test_{name}(instance):
     """{says}"""
-    model = whybox.open(MODEL)
+    model = whybox.open(MODEL{options})
 {body}'''
 
-_WRITES = """    written = model.generate(model.prompt({prompt}), 32)
-    assert instance.scorer().score(written.text).right, written.text
+_WRITES = """    answer = whybox.answer(model, instance, {limit})
+    assert answer.right, answer.text
 """
 _ORDERS = """    parts = [part.name for part in instance.parts if part.name in {parts!r}]
     for shift in range(len(parts)):
         moved = instance.reordered(parts[shift:] + parts[:shift])
-        written = model.generate(model.prompt(moved), 32)
-        assert instance.scorer().score(written.text).right, written.text
+        answer = whybox.answer(model, moved, {limit})
+        assert answer.right, answer.text
+"""
+_FACT = """    told = instance.replacing({{{asks!r}: {fact!r} + "\\n" + instance.part({asks!r}).text}})
+    answer = whybox.answer(model, told, {limit})
+    assert answer.right, answer.text
+    answer = whybox.answer(model, instance, {limit})
+    assert answer.declined, answer.text
 """
 
 
-def regression_test(model: str, case: str, source: str, ruling: Ruling) -> str:
-    """A pytest file: the answer must be right. A wrong answer without a named cause is marked as a known failure.
+@dataclass(frozen=True)
+class Opened:
+    """The model that was explained, as it is opened again."""
 
-    case: its id. source: the Python that reads it (`source_of`).
+    name: str
+    way: Way
+    allow_long: bool
+
+    @property
+    def options(self) -> str:
+        """Arguments of `whybox.open` behind the name; none where all are its own choice."""
+        usual = Way()
+        told = {
+            "engine": (self.way.engine, usual.engine),
+            "precision": (self.way.precision, usual.precision),
+            "allow_long": (self.allow_long, False),
+        }
+        return "".join(f", {name}={value!r}" for name, (value, own) in told.items() if value != own)
+
+
+def regression_test(opened: Opened, seed: int, source: str, ruling: Ruling, found: Finding) -> str:
+    """A pytest file that fails as long as the failure is there, and passes while a right answer stays right.
+
+    A wrong answer without a named cause is marked as a known failure. Of a right answer no variant was run, so that its
+    test is the case alone. source: the Python that reads the case (`source_of`). seed: of its variants.
     """
-    leaf = ruling.causes[0]
+    leaf, case = ruling.causes[0], found.case.id
+    failing = leaf.code == "not-determined" and not found.right
+    drawn = f"CASE.instances({f'seed={seed}' if seed else ''})"
     return _HEAD.format(
-        model=model,
+        model=opened.name,
+        options=opened.options,
         source=source,
-        mark='@pytest.mark.xfail(reason="known failing")\n' if leaf.code == "not-determined" else "",
+        instances=f"{drawn}[:1]" if found.right else drawn,
+        mark='@pytest.mark.xfail(reason="known failing")\n' if failing else "",
         name="".join(c if f"_{c}".isidentifier() else "_" for c in case),
         says=_quoted(_says(leaf)),
-        body=_body(leaf),
+        body=_body(leaf, found),
     )
 
 
@@ -57,16 +92,22 @@ def _quoted(text: str) -> str:
 
 
 def _says(leaf: Leaf) -> str:
-    match leaf.code:
-        case "order":
+    match leaf.code, leaf.detail:
+        case "order", _:
             return "The answer is right in every order of the parts."
-        case "context-use":
+        case "context-use", _:
             return f"The answer follows {', '.join(leaf.about)}."
+        case "knowledge", "missing":
+            return "The answer is right with the fact, and declined without it."
         case _:
             return "The answer is right."
 
 
-def _body(leaf: Leaf) -> str:
+def _body(leaf: Leaf, found: Finding) -> str:
     if leaf.code == "order" and leaf.undone_by is not None:
-        return _ORDERS.format(parts=leaf.undone_by.what.removeprefix("order ").split())
-    return _WRITES.format(prompt="instance")
+        parts = leaf.undone_by.what.removeprefix("order ").split()
+        if set(parts) <= found.known:  # sentences that stood in for parts cannot be moved in the case
+            return _ORDERS.format(parts=parts, limit=found.limit)
+    if (leaf.code, leaf.detail) == ("knowledge", "missing") and found.fact:
+        return _FACT.format(asks=found.asks, fact=found.fact, limit=found.limit)
+    return _WRITES.format(limit=found.limit)

@@ -11,7 +11,6 @@ from whybox.suite.config import (
     BoundaryTest,
     CaseTest,
     ChangedTest,
-    ChoiceTest,
     DiffTest,
     EvidenceTest,
     FormatTest,
@@ -24,7 +23,10 @@ from whybox.verdict.tree import Leaf, Ruling
 
 @dataclass(frozen=True)
 class Finding:
-    """What the tests need of a study. parts: evidence and what stands beside it. ids: of the explained run."""
+    """What the tests need of a study. parts: evidence and what stands beside it. ids: of the explained run.
+
+    limit: tokens of an answer, where the case states none. right: whether the answer that was written is.
+    """
 
     case: Case
     evidence: tuple[str, ...]
@@ -32,27 +34,55 @@ class Finding:
     fact: str
     prefix: str | None
     ids: tuple[int, ...]
+    limit: int = 32
+    right: bool = False
+
+    @property
+    def known(self) -> set[str]:
+        """Names of the parts of the case file."""
+        return {part.name for part in self.case.filled().parts}
+
+    @property
+    def asks(self) -> str:
+        """The part that asks: `question`, else the last."""
+        names = [part.name for part in self.case.filled().parts]
+        return "question" if "question" in names else names[-1]
 
 
-def finding_of(study: Study, case: Case) -> Finding:
+def finding_of(study: Study, case: Case, right: bool) -> Finding:
     """Only parts that the case file itself names: sentences that stood in for them are none."""
     written = {part.name for part in case.filled().parts}
     evidence = tuple(name for name in study.roles.evidence if name in written)
     beside = {*evidence, *(name for name in study.roles.others if name in written)}
     parts = tuple(part.name for part in case.filled().parts if part.name in beside)
     decision = study.decided.base.decision
-    return Finding(case, evidence, parts, study.fact, study.asked.case.contract_prefix, decision.ids)
+    asked = study.asked
+    return Finding(
+        case, evidence, parts, study.fact, asked.case.contract_prefix, decision.ids, asked.settings.limit, right
+    )
 
 
 def regression_suite(model: str, seed: int, ruling: Ruling, finding: Finding) -> Suite:
-    """The tests of every named cause, and the case itself; without a cause the bare case, as a known failure."""
+    """The tests of every named cause, and the case itself; without a cause the bare case, as a known failure.
+
+    Of a right answer nothing was run on the variants, so its test is the case alone. Where a fact was missing, the case
+    without it must be declined, so that it is no test by itself.
+    """
     name = finding.case.id
     leaves = [leaf for cause in ruling.causes for leaf in _single(cause)]
     tests = [test for leaf in leaves for test in _tests(leaf, finding)]
-    open_ = ruling.causes[0].code == "not-determined"
-    itself = CaseTest(name=f"{name}: the answer is right", case=name, known_failing=open_)
-    found = {test.model_dump_json(): test for test in (itself, *tests)}
-    return Suite(suite=name, model=model, seed=seed, cases=[finding.case.text], tests=list(found.values()))
+    open_ = ruling.causes[0].code == "not-determined" and not finding.right
+    itself = CaseTest(name=f"{name}: the answer is right", case=name, known_failing=open_, variants=not finding.right)
+    without = any(isinstance(test, BoundaryTest) for test in tests)
+    found = {test.model_dump_json(): test for test in (*(() if without else (itself,)), *tests)}
+    return Suite(
+        suite=name,
+        model=model,
+        seed=seed,
+        max_tokens=finding.limit,
+        cases=[finding.case.text],
+        tests=list(found.values()),
+    )
 
 
 def _single(leaf: Leaf) -> Iterator[Leaf]:
@@ -85,8 +115,6 @@ def _tests(leaf: Leaf, found: Finding) -> Iterator[AnyTest]:
             yield KnowledgeTest(name=f"{case}: the text wins over what is remembered", case=case, evidence=evidence)
         case "knowledge", "missing" if found.fact:
             yield BoundaryTest(name=f"{case}: right with the fact, declined without it", case=case, fact=found.fact)
-        case "decoding", _:
-            yield ChoiceTest(name=f"{case}: the right answer leads where it is decided", case=case)
         case "format", _:
             yield FormatTest(name=f"{case}: the answer is legal", case=case, prefix=found.prefix)
         case (("implementation" | "template"), _):

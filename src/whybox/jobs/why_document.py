@@ -1,5 +1,6 @@
 """A study as the machine document of `why`. Nothing is computed here that a study does not know."""
 
+import math
 from collections.abc import Iterator
 from string import ascii_uppercase
 
@@ -10,7 +11,7 @@ from whybox.cause.screen import Screen
 from whybox.cause.spans import Stretch
 from whybox.cause.study import GENERATED, Study
 from whybox.jobs.provenance import model_info, versions
-from whybox.jobs.regression import regression_test, source_of
+from whybox.jobs.regression import Opened, regression_test, source_of
 from whybox.jobs.regression_suite import finding_of, regression_suite
 from whybox.jobs.tokens import shown_tokens
 from whybox.jobs.views import HeatMap, Views, evidence_share
@@ -23,11 +24,15 @@ from whybox.text.prompt import SegmentKind, extend
 from whybox.verdict.facts import Facts
 from whybox.verdict.tree import Ruling
 
+MOST_DRAWN = 40  # variants, the case among them
+
 
 def document(study: Study, views: Views, facts: Facts, ruling: Ruling, told: Told, took_s: float) -> d.WhyDocument:
     """The whole document."""
     heads = tuple(_heads(study, views))
     heat, agreement = views.heat, _agreement(study, views)
+    model, kept = study.bench.model, finding_of(study, told.case, facts.right)
+    opened = Opened(model.name, model.way, model.allow_long)
     return d.WhyDocument(
         schema=d.WhyDocument.identity(),
         lang=told.lang,
@@ -47,10 +52,8 @@ def document(study: Study, views: Views, facts: Facts, ruling: Ruling, told: Tol
         agreement=agreement,
         agreement_reason=None if agreement else _missing("heads", study, "no evidence, or shares that are all alike"),
         verdict=verdict_of(study, ruling, facts, told),
-        regression_test=regression_test(study.bench.model.name, told.case.id, source_of(told.case, told.file), ruling),
-        regression_suite=regression_suite(
-            study.bench.model.name, study.seed, ruling, finding_of(study, told.case)
-        ).to_yaml(),
+        regression_test=regression_test(opened, study.seed, source_of(told.case, told.file), ruling, kept),
+        regression_suite=regression_suite(opened.name, study.seed, ruling, kept).to_yaml(),
         parts=parts_view(study.screen) if isinstance(study.screen, Screen) else None,
         parts_reason=_no_parts(study),
         full=None if study.full is None else full_view(study.full),
@@ -72,7 +75,7 @@ def _answer(study: Study) -> d.Answer:
     reason = None if study.log_probs else "not run"
     return d.Answer(
         right=d.AnswerSide(text=study.asked.right, logprob=right, logprob_reason=reason),
-        wrong=d.AnswerSide(text=study.asked.wrong, logprob=wrong, logprob_reason=reason),
+        wrong=d.AnswerSide(text=study.asked.wrong, logprob=wrong, logprob_reason=reason, stand_in=study.asked.stand_in),
         got=study.answered.text,
         prefix=d.Prefix(kind=decision.kind, text=decision.prefix, flag="; ".join(decision.flags)),
         position=decision.row,
@@ -269,6 +272,9 @@ def _notes(study: Study, views: Views, facts: Facts, told: Told) -> Iterator[str
         yield f"the evidence hidden from all later positions: LD {study.hidden.effect:+.3g} nats ({beside})"
     if study.roles.presumed:
         yield "the case names no evidence: the sentences that state the right answer stand in for it"
+    drawn, combined = told.case.variants(seed=study.seed), math.prod(len(each) for each in told.case.text.vary.values())
+    if len(drawn) < min(combined, MOST_DRAWN):
+        yield f"{len(drawn)} of {combined} combinations of `vary` are used: in the others one value holds another"
     if study.asked.stand_in:
         what = "what was written" if study.wrong_here else "the second choice where the right answer begins"
         yield f"the case names no wrong answer: {what} stands in for it"

@@ -120,7 +120,8 @@ def tried_rows(study: Study, facts: Facts) -> Iterator[d.Tried]:
     yield from (_tried_row(trial, study.wrong_here) for trial in study.trials.values())
     known = {switch.what for switch in facts.switches}
     computed = [facts.reference] if facts.reference is not None and facts.reference.what not in known else []
-    for switch in (*computed, *facts.switches):
+    longer = [] if facts.longer is None else [facts.longer]
+    for switch in (*longer, *computed, *facts.switches):
         yield d.Tried(
             what=switch.what,
             effect=switch.effect,

@@ -22,7 +22,7 @@ ELSEWHERE = ("SYS_FADES", "UNUSED", "ONE_WORD", "NOT_ATTENTION")
 
 @dataclass(frozen=True)
 class Finding:
-    """A code, what it speaks of, and the numbers that triggered it."""
+    """A code, what it speaks of, and the numbers that triggered it. counted: parts that were taken for documents."""
 
     code: str
     evidence: Mapping[str, float]
@@ -30,6 +30,7 @@ class Finding:
     heads: tuple[HeadAt, ...] = ()
     tokens: tuple[int, ...] = ()
     segments: tuple[str, ...] = ()
+    counted: tuple[str, ...] = ()
 
 
 def diagnose(subject: Subject) -> list[Finding]:
@@ -166,7 +167,12 @@ def _middle(subject: Subject) -> Iterator[Finding]:
     lowest = min(range(len(known)), key=lambda n: known[n][1])
     if 0 < lowest < len(known) - 1:
         name, lift = known[lowest]
-        yield Finding("MIDDLE", {"lift": lift, "first": known[0][1], "last": known[-1][1]}, segments=(name,))
+        yield Finding(
+            "MIDDLE",
+            {"lift": lift, "first": known[0][1], "last": known[-1][1]},
+            segments=(name,),
+            counted=tuple(each for each, _ in known),
+        )
 
 
 def _documents_compete(subject: Subject) -> Iterator[Finding]:
@@ -176,7 +182,8 @@ def _documents_compete(subject: Subject) -> Iterator[Finding]:
         return
     (most, first), (less, second) = ranked[:2]
     if most > 0 and (most - less) / most <= t.DOCUMENTS_APART:
-        yield Finding("DOCS_COMPETE", {"most": most, "next": less}, segments=(first, second))
+        counted = tuple(s.name for s in subject.documents)
+        yield Finding("DOCS_COMPETE", {"most": most, "next": less}, segments=(first, second), counted=counted)
 
 
 def _copies_example(subject: Subject) -> Iterator[Finding]:

@@ -19,6 +19,7 @@ from whybox.statistics.rows import AttentionRows
 from whybox.text.prompt import Segment, SegmentKind
 
 HeadAt = tuple[int, int]
+ASKS = "question"
 
 
 class Need(StrEnum):
@@ -69,8 +70,11 @@ class Subject:
 
     @property
     def documents(self) -> list[Segment]:
-        """All of it but the last part, which asks."""
-        return self.parts[:-1]
+        """All of it but the part that asks: `question`, else the last that is not evidence."""
+        parts = self.parts
+        free = [part for part in parts if part.name not in self.evidence]
+        asks = next((part for part in free if part.name == ASKS), free[-1] if free else None)
+        return [part for part in parts if part is not asks]
 
     @property
     def reading(self) -> Bool[np.ndarray, "n"]:

@@ -155,7 +155,7 @@ def _is_lenient(case: Case) -> bool:
     outcome = case.plain.outcome
     if not isinstance(outcome, Reply) or not _is_formless(case):
         return False
-    return case.item.instance.lenient_scorer().score(outcome.text, outcome.finish).outcome == "right"
+    return case.item.instance.form_scorer().score(outcome.text, outcome.finish).outcome == "right"
 
 
 def _is_formless(case: Case) -> bool:

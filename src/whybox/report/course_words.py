@@ -23,7 +23,7 @@ COURSE: dict[str, tuple[str, str]] = {
     "course.head": ("The course: {done} of {n} chapters done", "课程：{n} 章中完成 {done} 章"),
     "course.needs": ("What to bring", "需要先知道"),
     "course.column.chapter": ("chapter", "章"),
-    "course.column.title": ("", ""),
+    "course.column.title": ("idea", "内容"),
     "course.column.predicted": ("predicted", "预测"),
     "course.column.passed": ("passed", "通过"),
     "course.column.recited": ("recited", "复述"),

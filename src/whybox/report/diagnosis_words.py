@@ -93,7 +93,7 @@ EVIDENCE: dict[str, tuple[str, str]] = {
     "share": ("share", "占比"),
     "other_share": ("share of the other", "另一个的占比"),
     "cosine": ("cosine", "余弦"),
-    "sink": ("mean sink", "sink 均值"),
+    "sink": ("mean sink", "沉淀均值"),
     "self": ("on itself", "对自身"),
     "stripe": ("part of the queries", "占 query 的比例"),
     "entropy_norm": ("entropy ÷ ln n", "熵 ÷ ln n"),
@@ -115,6 +115,7 @@ COUNTED = ("tokens", "layers", "pairs", "window", "distance", "heads")
 
 REMARKS: dict[str, tuple[str, str]] = {
     "common": ("common, not a sign of trouble", "常见，不代表有问题"),
+    "counted": (" Counted as documents: {names}.", "算作文档的部分：{names}。"),
     "not-own": ("base rate of `{model}`, not of this model", "基准率来自 `{model}`，不是本模型"),
     "no-rate": ("no ordinary prompt was measured for this code", "没有为该代码测量过普通提示"),
     "needs.rows": ("rows are no attention weights: nothing more can be said", "这些行不是注意力权重：其余无从判断"),

@@ -84,7 +84,7 @@ DIFFS: dict[str, tuple[str, str]] = {
     ),
     "diff.shape.one-token": (
         "over positions: one token alone — a sink or a massive activation",
-        "按位置：仅一个 token——sink 或巨大激活",
+        "按位置：仅一个 token——沉淀或巨大激活",
     ),
     "diff.shape.uneven": ("over positions: from the first on, uneven", "按位置：自首个 token 起，大小不一"),
     "diff.shape.from": ("over positions: nothing before {first}", "按位置：{first} 之前无差异"),

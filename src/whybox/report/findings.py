@@ -17,8 +17,9 @@ from whybox.report.document import (
     WhyDocument,
 )
 from whybox.report.numbers import below, number
-from whybox.report.sentences import effect, with_unit
+from whybox.report.sentences import called, effect, with_unit
 from whybox.report.words import WORDS, say
+from whybox.verdict.experiment_words import parts_named
 
 BACKUP = "backup"
 NAMED = 4  # names in one sentence
@@ -26,18 +27,45 @@ MADE_GOOD = 0.5  # share of a direct effect that others make good, from which on
 
 
 def parts_finding(document: WhyDocument, lang: Lang) -> str:
-    """The verified part with the largest effect at the decision; one that the second way did not confirm is none."""
+    """The part with the largest effect at the decision. Where the second way does not confirm it, that is said, beside
+    the largest that both ways show.
+    """
     metric, noise = document.metric, document.metric.noise
     rows = document.parts.rows if document.parts else ()
-    clear = [row for row in rows if not below(row.zero.value, noise) and not row.flags]
-    verified = [row for row in clear if row.resample is not None]
-    most = max(verified or clear, key=lambda row: abs(row.zero.value), default=None)
-    if most is None:
+    most = max(rows, key=_size, default=None)
+    if most is None or below(most.zero.value, noise):
         return say("parts.finding.none", lang, metric=metric.name)
-    told = {"part": most.name, "metric": metric.name, "zero": with_unit(most.zero.value, metric, lang)}
+    told = {
+        "part": parts_named(most.name, lang),
+        "metric": metric.name,
+        "zero": with_unit(most.zero.value, metric, lang),
+    }
     if most.resample is None:
         return say("parts.finding.zero", lang, **told)
-    return say("parts.finding", lang, **told, resample=spread(most.resample, noise, lang))
+    told["resample"] = spread(most.resample, noise, lang)
+    if not most.flags:
+        return say("parts.finding", lang, **told)
+    return say("parts.finding.flagged", lang, **told, flags=flags(most.flags, lang)) + _shown_by_both(document, lang)
+
+
+def _size(row: PartRow) -> float:
+    return abs(row.zero.value)
+
+
+def confirmed(document: WhyDocument) -> PartRow | None:
+    """The part with the largest effect that both ways of taking it out show; None where there is none."""
+    rows = [
+        row for row in verified_parts(document) if not row.flags and not below(row.zero.value, document.metric.noise)
+    ]
+    return max(rows, key=_size, default=None)
+
+
+def _shown_by_both(document: WhyDocument, lang: Lang) -> str:
+    row, metric = confirmed(document), document.metric
+    if row is None or row.resample is None:
+        return say("parts.finding.unconfirmed", lang)
+    told = {"part": parts_named(row.name, lang), "zero": with_unit(row.zero.value, metric, lang)}
+    return say("parts.finding.confirmed", lang, **told, resample=spread(row.resample, metric.noise, lang))
 
 
 def parts_note(document: WhyDocument, lang: Lang) -> str:
@@ -83,6 +111,11 @@ def listed(names: tuple[str, ...] | list[str], lang: Lang) -> str:
     shown = comma.join(names[:NAMED])
     left = len(names) - NAMED
     return shown if left <= 0 else f"{shown} +{left}"
+
+
+def listed_parts(names: tuple[str, ...], lang: Lang) -> str:
+    """Heads and MLPs, the first of them."""
+    return listed([parts_named(name, lang) for name in names], lang)
 
 
 def findings(document: WhyDocument, lang: Lang) -> Iterator[str]:
@@ -134,7 +167,7 @@ def context_sentences(found: ContextView, lang: Lang) -> Iterator[str]:
 
 def ablations_finding(rows: tuple[AblationRow, ...], document: WhyDocument, lang: Lang) -> str:
     """How many change direction with the way of ablation."""
-    depends = [row.name for row in rows if row.flags]
+    depends = [parts_named(row.name, lang) for row in rows if row.flags]
     told = {"n": len(rows), "metric": document.metric.name}
     if not depends:
         return say("ablations.finding.one", lang, **told)
@@ -143,7 +176,7 @@ def ablations_finding(rows: tuple[AblationRow, ...], document: WhyDocument, lang
 
 def repairs_finding(rows: tuple[RepairRow, ...], lang: Lang) -> str:
     """Who acts once others are gone."""
-    backups = [row.name for row in rows if BACKUP in row.flags]
+    backups = [parts_named(row.name, lang) for row in rows if BACKUP in row.flags]
     if not backups:
         return say("repairs.finding.none", lang, n=len(rows))
     return say("repairs.finding.backup", lang, names=listed(backups, lang))
@@ -159,7 +192,12 @@ def made_good(full: Full, document: WhyDocument, lang: Lang) -> Iterator[str]:
     for row in full.repairs:
         if is_repaired(row) and abs(row.total.value) <= (1 - MADE_GOOD) * abs(row.direct.value):
             direct, total = (with_unit(one.value, document.metric, lang) for one in (row.direct, row.total))
-            told = {"name": row.name, "metric": document.metric.name, "direct": direct, "total": total}
+            told = {
+                "name": parts_named(row.name, lang),
+                "metric": document.metric.name,
+                "direct": direct,
+                "total": total,
+            }
             yield say("repairs.made_good", lang, **told)
 
 
@@ -170,7 +208,7 @@ def joint_sentence(full: Full, document: WhyDocument, lang: Lang) -> str:
         return ""
     told = {"joint": joint.joint.value, "total": joint.sum_of_total, "direct": joint.sum_of_direct}
     numbers = {name: with_unit(value, metric, lang) for name, value in told.items()}
-    return say("repairs.joint", lang, names=listed(joint.parts, lang), **numbers)
+    return say("repairs.joint", lang, names=listed_parts(joint.parts, lang), **numbers)
 
 
 def pair_sentences(full: Full, document: WhyDocument, lang: Lang) -> Iterator[str]:
@@ -178,7 +216,8 @@ def pair_sentences(full: Full, document: WhyDocument, lang: Lang) -> Iterator[st
     for pair in full.pairs:
         key = "pairs.cancel" if pair.flag.startswith("cancel") else "pairs.together"
         one, other, joint = (with_unit(v, document.metric, lang) for v in (*pair.alone, pair.joint.value))
-        yield say(key, lang, first=pair.parts[0], second=pair.parts[1], one=one, other=other, joint=joint)
+        first, second = (parts_named(part, lang) for part in pair.parts)
+        yield say(key, lang, first=first, second=second, one=one, other=other, joint=joint)
 
 
 def set_name(row: SetRow, lang: Lang) -> str:
@@ -186,7 +225,7 @@ def set_name(row: SetRow, lang: Lang) -> str:
     about = listed(row.about, lang)
     if not row.parts:
         return say(f"sets.none.{row.what}", lang, about=about)
-    return say(f"sets.{row.what}", lang, about=about, parts=listed(row.parts, lang))
+    return say(f"sets.{row.what}", lang, about=about, parts=listed_parts(row.parts, lang))
 
 
 def set_finding(row: SetRow, document: WhyDocument, lang: Lang) -> str:
@@ -202,7 +241,7 @@ def set_finding(row: SetRow, document: WhyDocument, lang: Lang) -> str:
 
 def others(row: SetRow, lang: Lang) -> str:
     """Other minimal sets, where there are any."""
-    return say("sets.others", lang, n=len(row.others), parts=listed(row.others[0], lang)) if row.others else ""
+    return say("sets.others", lang, n=len(row.others), parts=listed_parts(row.others[0], lang)) if row.others else ""
 
 
 def segments_finding(rows: tuple[KnockoutRow, ...], document: WhyDocument, lang: Lang) -> str:
@@ -215,7 +254,7 @@ def segments_finding(rows: tuple[KnockoutRow, ...], document: WhyDocument, lang:
     noise = document.metric.noise
     total, direct, between, interaction = (effect(value, noise, lang) for value in values)
     told = {"total": total, "direct": direct, "between": between, "interaction": interaction}
-    return say("segments.finding", lang, name=most.name, **told)
+    return say("segments.finding", lang, name=called(most.name, document, lang), **told)
 
 
 def gradient_finding(found: GradientMap, lang: Lang) -> str:
@@ -234,7 +273,7 @@ def along_sentences(found: GradientMap, document: WhyDocument, lang: Lang) -> It
             "estimate": number(row.estimate, signed=True),
             "joint": with_unit(row.joint, document.metric, lang),
             "shared": number(row.shared, signed=True),
-            "part": row.largest,
+            "part": parts_named(row.largest, lang),
             "share": number(row.share, signed=True),
             "effect": effect(row.effect.value, document.metric.noise, lang),
         }
@@ -247,7 +286,7 @@ def gradient_sentence(found: GradientMap, document: WhyDocument, lang: Lang) -> 
     told = {
         "k": found.flagged,
         "n": found.estimated,
-        "part": worst.name,
+        "part": parts_named(worst.name, lang),
         "estimate": number(worst.estimate, signed=True),
     }
     return say("gradients.flagged", lang, **told, effect=with_unit(worst.effect.value, document.metric, lang))

@@ -26,9 +26,18 @@ PART_WORDS: dict[str, tuple[str, str]] = {
         "Without {part} at the decision {metric} changes most: {zero} at zero",
         "决定位置没有 {part} 时 {metric} 改变最大：置零 {zero}",
     ),
+    "parts.finding.flagged": (
+        "Without {part} at the decision {metric} changes most: {zero} at zero; {resample} with values of other prompts ({flags})",
+        "决定位置没有 {part} 时 {metric} 改变最大：置零 {zero}；换成其他提示的值 {resample}（{flags}）",
+    ),
+    "parts.finding.confirmed": (
+        ". Of those that both ways show, {part} is the largest: {zero}, {resample}",
+        "。两种方式都证实的部件中最大的是 {part}：{zero}，{resample}",
+    ),
+    "parts.finding.unconfirmed": (". None is shown by both ways", "。没有一个部件由两种方式都证实"),
     "parts.finding.none": (
-        "No single part taken out at the decision changed {metric} clearly in both ways",
-        "没有单个部件在决定位置被拿掉后，以两种方式都使 {metric} 有明确改变",
+        "No single part taken out at the decision changed {metric} beyond the floor",
+        "没有单个部件在决定位置被拿掉后使 {metric} 的改变超过底噪",
     ),
     "parts.shown": (
         "{k} of {n} parts, largest changes first; other prompts: {references}",
@@ -204,6 +213,10 @@ PART_WORDS: dict[str, tuple[str, str]] = {
     "lens.finding.always.wrong": (
         "The wrong answer is ahead after every layer: the lens does not tell where it was decided",
         "每一层之后都是错误答案领先：logit lens 看不出在哪里决定",
+    ),
+    "lens.finding.always.other": (
+        "What stands in for a wrong answer is ahead after every layer: the lens does not tell where it was decided",
+        "每一层之后都是代替错误答案的文字领先：logit lens 看不出在哪里决定",
     ),
     "lens.finding.always.right": (
         "The right answer is ahead after every layer: the lens does not tell where it was decided",

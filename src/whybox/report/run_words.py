@@ -24,7 +24,7 @@ RUNS: dict[str, tuple[str, str]] = {
     "why.undone": (" (undone by {what})", "（可由“{what}”消除）"),
     "why.effect": (
         " (undone by {what}, LD {effect} nats{interval})",
-        "（可由“{what}”消除，LD {effect} nat{interval}）",
+        "（可由“{what}”消除，LD {effect} nats{interval}）",
     ),
     "why.this-prompt": (" This prompt only.", " 仅此提示。"),
     "why.none": ("could not be explained: {reason}", "无法解释：{reason}"),

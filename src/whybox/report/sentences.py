@@ -41,8 +41,7 @@ def _sham_clause(cause: Cause, lang: Lang) -> str:
 
 def called(name: str, document: WhyDocument, lang: Lang) -> str:
     """A segment's name: what the case calls a part, and ours for template and answer, in the reader's language."""
-    typed = any(segment.name == name and segment.kind == "part" for segment in document.prompt.segments)
-    return name if typed else segment_named(name, lang)
+    return name if _is_part(name, document) else segment_named(name, lang)
 
 
 def scope(verdict: Verdict, lang: Lang) -> str:
@@ -68,6 +67,16 @@ def over_variants(cause: Cause, lang: Lang) -> str:
         return ""
     mean = number(cause.mean, signed=True)
     return say("verdict.mean", lang, n=cause.flips.n, mean=mean, interval=interval(cause.interval))
+
+
+def change(cause: Cause, metric: Metric, lang: Lang) -> str:
+    """The metric before and after, and the effect; after alone where the edit leaves no place that both runs have."""
+    after = f"{number(cause.after or 0.0, signed=True)} {metric.unit}"
+    if cause.effect is None:
+        return say("verdict.own_path", lang, metric=metric.name, after=after)
+    told = effect(cause.effect, metric.noise, lang)
+    where = "" if on_one_path(cause, metric) else say("verdict.other_path", lang)
+    return f"{metric.name} {number(metric.base)} → {after} · {say('column.effect', lang)} {told}{where}"
 
 
 def on_one_path(cause: Cause, metric: Metric) -> bool:
@@ -97,7 +106,28 @@ def evidence_finding(document: WhyDocument, lang: Lang) -> str:
         return say("evidence.finding.noshare", lang, most=called(most.name, document, lang), metric=metric)
     key = "evidence.finding" if (most.direct or 0.0) < 0 else "evidence.finding.help"
     finding = say(key, lang, most=called(most.name, document, lang), share=percent(most.share))
-    return finding + _beside_null(most, lang)
+    return (
+        finding + _what_it_is(most, document, lang) + _beside_null(most, lang) + _of_parts(most, known, document, lang)
+    )
+
+
+def _is_part(name: str, document: WhyDocument) -> bool:
+    return any(segment.name == name and segment.kind == "part" for segment in document.prompt.segments)
+
+
+def _what_it_is(row: SegmentRow, document: WhyDocument, lang: Lang) -> str:
+    """Evidence is said to be so."""
+    return say("evidence.finding.evidence", lang) if row.name in document.prompt.evidence else ""
+
+
+def _of_parts(most: SegmentRow, rows: list[SegmentRow], document: WhyDocument, lang: Lang) -> str:
+    """Where the strongest is no part of the case, nobody can leave it out: the strongest of those that can follows."""
+    parts = [row for row in rows if _is_part(row.name, document)]
+    if _is_part(most.name, document) or not parts:
+        return ""
+    row = max(parts, key=lambda row: abs(row.direct or 0.0))
+    told = {"most": row.name, "effect": with_unit(row.direct, document.metric, lang)}
+    return say("evidence.finding.part", lang, **told) + _what_it_is(row, document, lang)
 
 
 def _beside_null(row: SegmentRow, lang: Lang) -> str:
@@ -115,10 +145,11 @@ def lens_finding(document: WhyDocument, lang: Lang) -> str:
     rows = [row for row in document.lens if row.ld is not None]
     if document.decided_at is None or not rows:
         return say("lens.finding.none", lang)
-    if document.decided_at == rows[0].layer:
-        return say("lens.finding.always.right" if (rows[-1].ld or 0.0) > 0 else "lens.finding.always.wrong", lang)
-    key = "lens.finding.right" if (rows[-1].ld or 0.0) > 0 else "lens.finding.wrong"
-    return say(key, lang, layer=document.decided_at)
+    wrong = document.answer.wrong
+    stand_in = wrong is not None and wrong.stand_in
+    side = "right" if (rows[-1].ld or 0.0) > 0 else "other" if stand_in else "wrong"
+    when = "always." if document.decided_at == rows[0].layer else ""
+    return say(f"lens.finding.{when}{side}", lang, layer=document.decided_at)
 
 
 def map_finding(document: WhyDocument, lang: Lang) -> str:

@@ -145,10 +145,7 @@ def _verdict(document: WhyDocument, console: Console, lang: Lang) -> None:
     code = cause.code + (f" · {cause.detail}" if cause.detail else "")
     console.print(Text(f"{code} · {sentences.scope(verdict, lang)}", style="cyan"))
     if cause.after is not None:
-        change = sentences.effect(cause.effect, metric.noise, lang)
-        ends = f"{metric.name} {number(metric.base)} → {number(cause.after, signed=True)} {metric.unit}"
-        where = "" if sentences.on_one_path(cause, metric) else say("verdict.other_path", lang)
-        console.print(Text(one_line(f"{ends} · {say('column.effect', lang)} {change}{where}")))
+        console.print(Text(one_line(sentences.change(cause, metric, lang))))
         if told := sentences.over_variants(cause, lang):
             console.print(Text(told))
     if cause.shams is not None:

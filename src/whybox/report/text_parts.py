@@ -11,6 +11,7 @@ from whybox.report.sentences import effect, tone_of
 from whybox.report.terminal import STYLES, heading, plain_table
 from whybox.report.visible import one_line
 from whybox.report.words import say
+from whybox.verdict.experiment_words import parts_named
 
 MOST_PARTS = 5
 
@@ -32,9 +33,16 @@ def _table(document: WhyDocument, console: Console, lang: Lang) -> Table:
     table.add_column(say("column.resample", lang), justify="right")
     table.add_column(say("column.p_draws", lang), justify="right")
     table.add_column(say("column.flags", lang), overflow="fold")
-    for row in document.parts.rows[:MOST_PARTS] if document.parts else ():
-        table.add_row(row.name, *_cells(row, document.metric.noise, lang))
+    for row in _shown(document):
+        table.add_row(parts_named(row.name, lang), *_cells(row, document.metric.noise, lang))
     return table
+
+
+def _shown(document: WhyDocument) -> list[PartRow]:
+    """The first few, and the one that the sentence above speaks of where it stands further down."""
+    rows = document.parts.rows if document.parts else ()
+    spoken = findings.confirmed(document) if rows and rows[0].flags else None
+    return [row for place, row in enumerate(rows) if place < MOST_PARTS or row is spoken]
 
 
 def _cells(row: PartRow, noise: float, lang: Lang) -> tuple[Text, str, str, Text]:

@@ -56,7 +56,10 @@ WORDS: dict[str, tuple[str, str]] = (
             "文档超过本页 {mb} MB 的上限，未嵌入；请使用 --json。",
         ),
         # verdict: claims
-        "claim.order": ("The order of the parts decides the answer", "各部分的先后顺序决定了答案"),
+        "claim.order": (
+            "In another order of its parts the prompt gives the right answer",
+            "各部分换一种顺序，答案就正确",
+        ),
         "claim.context-use": (
             "The right passage was there and did not decide the answer",
             "正确的段落就在上下文里，但没有左右答案",
@@ -73,6 +76,10 @@ WORDS: dict[str, tuple[str, str]] = (
         ),
         "claim.knowledge": ("What the weights remember decided the answer", "答案由权重里的知识决定"),
         "claim.decoding": ("The right answer was ahead and was not written", "正确答案领先，却没有被写出来"),
+        "claim.decoding.limit": (
+            "The limit of tokens cuts the answer before it is given",
+            "token 上限在给出答案之前就截断了它",
+        ),
         "claim.format": ("No legal answer was written", "没有写出符合格式的答案"),
         "claim.implementation": (
             "The same file, computed otherwise, gives the right answer",
@@ -199,6 +206,11 @@ WORDS: dict[str, tuple[str, str]] = (
             "；等长的其他片段只有 {n} 个，无法与偶然区分（p\u00a0=\u00a0{p}）",
         ),
         "evidence.finding.no_null": ("; it has no null to compare with", "；没有可比较的零分布"),
+        "evidence.finding.evidence": (", and it is the evidence", "，它就是证据"),
+        "evidence.finding.part": (
+            ". It is no part of the case; of its parts “{most}” does most: {effect}",
+            "。它不是用例的部分；用例各部分中“{most}”影响最大：{effect}",
+        ),
         "evidence.finding.noshare": ("Cutting “{most}” changes {metric} most", "切断“{most}”对 {metric} 的改变最大"),
         "evidence.finding.none": ("No cut changed {metric} beyond the floor", "没有任何切断使 {metric} 的改变超过底噪"),
         "evidence.note": (
@@ -226,6 +238,10 @@ WORDS: dict[str, tuple[str, str]] = (
         "lens.finding.wrong": (
             "From layer {layer} on, the wrong answer stays ahead",
             "从第 {layer} 层起，错误答案一直领先",
+        ),
+        "lens.finding.other": (
+            "From layer {layer} on, what stands in for a wrong answer stays ahead",
+            "从第 {layer} 层起，代替错误答案的文字一直领先",
         ),
         "lens.finding.right": (
             "From layer {layer} on, the right answer stays ahead",
@@ -313,6 +329,7 @@ WORDS: dict[str, tuple[str, str]] = (
         "tried.summary": ("The answer flips in {k} of {n} experiments", "{n} 个实验，其中 {k} 个使答案翻转"),
         "tried.what": ("Changed", "改动"),
         "tried.effect": ("Effect on {metric}, {unit}", "对 {metric} 的效应，{unit}"),
+        "verdict.own_path": ("{metric} {after} on the path of the new answer", "在新答案自己的路径上 {metric} {after}"),
         "verdict.other_path": (
             " behind the old prefix; the value after → is on the new answer's own path",
             "（在原前缀之后）；→ 之后的值在新答案自己的路径上",

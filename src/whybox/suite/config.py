@@ -124,12 +124,16 @@ AnyTest = Annotated[
 
 
 class Suite(Strict):
-    """A whole suite file. model: what it was found on; a run may name another."""
+    """A whole suite file. model: what it was found on; a run may name another.
+
+    max_tokens: of an answer, where its case states no limit. All other settings are those of the case.
+    """
 
     suite: Annotated[str, Field(min_length=1, max_length=200)]
     version: Literal[1] = 1
     model: str
     seed: Annotated[int, Field(ge=0)] = 0
+    max_tokens: Annotated[int, Field(ge=1)] = 64
     cases: Annotated[list[CaseText], Field(min_length=1)]
     tests: Annotated[list[AnyTest], Field(min_length=1)]
 

@@ -57,6 +57,8 @@ def request_text(request: AnyRequest) -> str:
     kinds = {"prompt_kind": "chat" if isinstance(request.prompt, Chat) else "raw"}
     data = asdict(request)
     del data["repeat"]
+    if isinstance(request, Request):
+        data["sampling"] = request.sampling.stated
     if not data.get("choices", True):  # as it stood before there were any
         del data["choices"]
     return text({"request": "score" if isinstance(request, AnswerRequest) else "ask", **kinds, **data})
@@ -68,7 +70,8 @@ def request_of(written: str, repeat: int = 0) -> AnyRequest:
     prompt = _prompt(data["prompt_kind"], data["prompt"])
     if data["request"] == "score":
         return AnswerRequest(prompt, data["answer"], data["logprobs"], repeat)
-    sampling = Sampling(**{**data["sampling"], "stop": tuple(data["sampling"]["stop"])})
+    texts = {name: tuple(data["sampling"].get(name, ())) for name in ("stop", "banned")}
+    sampling = Sampling(**{**data["sampling"], **texts})
     return Request(prompt, sampling, data["logprobs"], repeat, tuple(data.get("choices", ())))
 
 

@@ -31,7 +31,17 @@ from whybox.suite.config import (
     Suite,
 )
 from whybox.suite.gates import State
-from whybox.targets.target import AnswerRequest, AnswerScore, Failure, Reply, Request, Target, prompt_of, request_of
+from whybox.targets.target import (
+    AnswerRequest,
+    AnswerScore,
+    Failure,
+    Reply,
+    Request,
+    Target,
+    prompt_of,
+    request_of,
+    sampling_of,
+)
 from whybox.targets.until_done import until_closed
 
 MOST_SHOWN = 3
@@ -59,13 +69,15 @@ class Asking:
 def check(test: AnyTest, suite: Suite, target: Target) -> Checked:
     """Asks what the test needs. EndpointError, InfrastructureError where no answer comes."""
     case = suite.case(test.case)
-    return until_closed(_check(test, case, suite.seed, target), [target])
+    return until_closed(_check(test, case, suite, target), [target])
 
 
-async def _check(test: AnyTest, case: Case, seed: int, target: Target) -> Checked:
+async def _check(test: AnyTest, case: Case, suite: Suite, target: Target) -> Checked:
+    if not sampling_of(case.filled(), suite.max_tokens).is_common and not target.abilities.decoding:
+        return Checked(State.SKIPPED, f"cannot be asked: {target.abilities.decoding.why}")
     match test:
         case OrderTest():
-            return await _order(test, case, seed, target)
+            return await _order(test, case, suite, target)
         case ChoiceTest():
             return await _choice(test, case, target)
         case DiffTest():
@@ -74,7 +86,7 @@ async def _check(test: AnyTest, case: Case, seed: int, target: Target) -> Checke
             )
         case _:
             least = 1.0 if isinstance(test, CaseTest | BoundaryTest | FormatTest) else test.least
-            return await _shares(list(_askings(test, case, seed)), least, target)
+            return await _shares(list(_askings(test, case, suite.seed)), least, suite.max_tokens, target)
 
 
 def _askings(test: AnyTest, case: Case, seed: int) -> Iterator[Asking]:
@@ -83,12 +95,11 @@ def _askings(test: AnyTest, case: Case, seed: int) -> Iterator[Asking]:
     match test:
         case CaseTest():
             for each in cases if test.variants else cases[:1]:
-                scorer = each.scorer() if test.expect == "right" else _abstaining(each)
-                yield Asking(test.expect, each, _right(scorer))
+                yield Asking(test.expect, each, _right(each) if test.expect == "right" else _declined(each))
         case EvidenceTest():
             for each in cases:
                 for place, order in _placed(test):
-                    yield Asking(place, each.reordered(order), _right(each.scorer()))
+                    yield Asking(place, each.reordered(order), _right(each))
         case ChangedTest():
             yield from _changed(cases, test.evidence)
         case KnowledgeTest():
@@ -97,8 +108,8 @@ def _askings(test: AnyTest, case: Case, seed: int) -> Iterator[Asking]:
         case BoundaryTest():
             plain = cases[0]
             told = plain.replacing({_asks(plain): f"{test.fact}\n{plain.part(_asks(plain)).text}"})
-            yield Asking("with the fact", told, _right(plain.scorer()))
-            yield Asking("without it", plain, _right(_abstaining(plain)))
+            yield Asking("with the fact", told, _right(plain))
+            yield Asking("without it", plain, _declined(plain))
         case FormatTest():
             for each in cases:
                 yield Asking("legal", each, _legal(each.scorer(), test.prefix or ""))
@@ -106,11 +117,12 @@ def _askings(test: AnyTest, case: Case, seed: int) -> Iterator[Asking]:
             return
 
 
-async def _shares(askings: Sequence[Asking], least: float, target: Target) -> Checked:
+async def _shares(askings: Sequence[Asking], least: float, limit: int, target: Target) -> Checked:
     """Good answers at every place, each beside the limit."""
     if not askings:
         return Checked(State.SKIPPED, "the case has no variants that this test needs")
-    replies = await _replies([request_of(asking.case) for asking in askings], target)
+    requests = [request_of(asking.case, sampling_of(asking.case, limit)) for asking in askings]
+    replies = await _replies(requests, target)
     good = [asking.good(reply) for asking, reply in zip(askings, replies, strict=True)]
     places = list(dict.fromkeys(asking.place for asking in askings))
     shares = {place: [g for g, a in zip(good, askings, strict=True) if a.place == place] for place in places}
@@ -124,8 +136,9 @@ async def _shares(askings: Sequence[Asking], least: float, target: Target) -> Ch
     return Checked(State.PASS if held else State.FAIL, f"{told} (at least {least:.0%})", tuple(bad[:MOST_SHOWN]))
 
 
-async def _order(test: OrderTest, case: Case, seed: int, target: Target) -> Checked:
+async def _order(test: OrderTest, case: Case, suite: Suite, target: Target) -> Checked:
     """D of the probe `order` on these prompts: changed answers beyond those of asking again."""
+    seed, sampling = suite.seed, sampling_of(case.filled(), suite.max_tokens)
     items = tuple(
         Item(each.id, "fact", "en", each, each.scorer(), others=() if each.wrong is None else (each.wrong,))
         for each in case.instances(seed=seed)
@@ -133,7 +146,8 @@ async def _order(test: OrderTest, case: Case, seed: int, target: Target) -> Chec
     ground = Ground(test.case, target.abilities, seed, data={"mine": items})
     probe = OrderProbe(data="mine", parts=test.parts, items=len(items), runs=2)
     plan = probe.plan("order", ground)
-    requests = [call.request for call in plan.calls if isinstance(call.request, Request)]
+    asked = [call.request for call in plan.calls if isinstance(call.request, Request)]
+    requests = [each if each.choices else replace(each, sampling=sampling) for each in asked]
     replies = await _replies(requests, target)
     finding = probe.read(plan, [Record(c, r) for c, r in zip(plan.calls, replies, strict=True)], seed)
     if finding.broken or isinstance(finding.estimates[0].value, Unknown):
@@ -185,7 +199,15 @@ def _error(failure: Failure) -> InfrastructureError:
     return kind(said(failure), failure.remedy)
 
 
-def _right(scorer: Scorer) -> Callable[[Reply], bool]:
+def _right(case: CaseInstance) -> Callable[[Reply], bool]:
+    """Right, in the form that the case's contract states."""
+    scorer = case.scorer()
+    return lambda reply: scorer.score(reply.text, reply.finish).right and not case.breaks_contract(reply.text)
+
+
+def _declined(case: CaseInstance) -> Callable[[Reply], bool]:
+    known = case.scorer()
+    scorer = AbstainScorer(known if isinstance(known, CandidateScorer) else None)
     return lambda reply: scorer.score(reply.text, reply.finish).right
 
 
@@ -195,11 +217,6 @@ def _legal(scorer: Scorer, prefix: str) -> Callable[[Reply], bool]:
         return legal and reply.text.lstrip().startswith(prefix)
 
     return good
-
-
-def _abstaining(case: CaseInstance) -> Scorer:
-    known = case.scorer()
-    return AbstainScorer(known if isinstance(known, CandidateScorer) else None)
 
 
 def _placed(test: EvidenceTest) -> Iterator[tuple[str, list[str]]]:
@@ -216,18 +233,18 @@ def _changed(cases: Sequence[CaseInstance], evidence: Sequence[str]) -> Iterator
         if other.right != plain.right:
             case = plain.replacing({name: other.part(name).text for name in evidence})
             case = replace(case, right=other.right, wrong=plain.right)
-            yield Asking("follows", case, _right(case.scorer()))
+            yield Asking("follows", case, _right(case))
 
 
 def _directions(test: KnowledgeTest, case: CaseInstance) -> Iterator[Asking]:
     if "text-right" in test.directions:
-        yield Asking("the text is right", case, _right(case.scorer()))
+        yield Asking("the text is right", case, _right(case))
     if "text-wrong" in test.directions and case.wrong is not None:
         old, new = bare_value(case.right), bare_value(case.wrong)
         texts = {name: case.part(name).text.replace(old, new) for name in test.evidence}
         if any(texts[name] != case.part(name).text for name in texts):
             turned = replace(case.replacing(texts), right=case.wrong, wrong=case.right)
-            yield Asking("the text is wrong", turned, _right(turned.scorer()))
+            yield Asking("the text is wrong", turned, _right(turned))
 
 
 def _asks(case: CaseInstance) -> str:

@@ -147,7 +147,7 @@ class HuggingFaceTarget:
         for _ in range(request.sampling.max_tokens):
             found = self._run(fed, cache)
             row, cache = _numpy(found.logits[0, -1]), found.past_key_values
-            written.append(choose(row, decoding, generator))
+            written.append(choose(row, decoding, generator, (*ids, *written)))
             rows.append(row)
             if written[-1] in stops:
                 break

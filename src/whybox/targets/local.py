@@ -69,9 +69,7 @@ class LocalTarget:
     def abilities(self) -> Abilities:
         chat = YES if self.model.tokenizer.chat_template else no("the file holds no chat template")
         context, vocabulary = self.model.spec.context, self.model.spec.vocab
-        return Abilities(
-            chat, YES, YES, YES, YES, YES, YES, YES, most_top=vocabulary, context=context, chat_scores=chat
-        )
+        return Abilities(chat, YES, YES, YES, YES, YES, YES, YES, vocabulary, context, chat_scores=chat, decoding=YES)
 
     async def ask(self, request: Request) -> Outcome:
         """One answer, run alone."""
@@ -146,7 +144,7 @@ class LocalTarget:
         drafts = [Draft(prompt.ids, count) for prompt, count in zip(prompts, counts, strict=True)]
         hearing = Hearing(
             drafts,
-            [decoding_of(request.sampling, request.repeat) for request in requests],
+            [self._decoding(request) for request in requests],
             self.model.tokenizer.stop_ids,
             [request.logprobs for request in requests],
             [request.sampling.stop for request in requests],
@@ -160,6 +158,13 @@ class LocalTarget:
             self._reply(request, prompt, written, heard)
             for request, prompt, written, heard in zip(requests, prompts, hearing.written, hearing.heard, strict=True)
         ]
+
+    def _decoding(self, request: Request) -> Decoding:
+        """UnsupportedError for a banned text of several ids."""
+        settings = request.sampling
+        banned = tuple(self.model.tokenizer.single(text) for text in settings.banned)
+        found = decoding_of(settings, request.repeat)
+        return replace(found, top_k=settings.top_k, penalty=settings.repetition_penalty, banned=banned)
 
     def _reply(self, request: Request, prompt: Prompt, written: list[int], heard: list[Array]) -> Reply:
         tokenizer = self.model.tokenizer

@@ -42,7 +42,8 @@ class Raw:
 class Sampling:
     """How an answer is written. temperature 0 is greedy; None leaves a setting to the target.
 
-    seed: of the draw where temperature > 0. stop: texts that end the answer, and are no part of it.
+    seed: of the draw where temperature > 0. stop: texts that end the answer, and are no part of it. top_k,
+    repetition_penalty and banned (texts of one token each) are for targets that are able to (`Abilities.decoding`).
     """
 
     temperature: float | None = 0.0
@@ -50,6 +51,9 @@ class Sampling:
     max_tokens: int = 64
     seed: int | None = None
     stop: tuple[str, ...] = ()
+    top_k: int | None = None
+    repetition_penalty: float = 1.0
+    banned: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.temperature is not None and not self.temperature >= 0:  # NaN too
@@ -60,6 +64,20 @@ class Sampling:
             raise UsageError(f"max_tokens must be at least 1, found {self.max_tokens}")
         if "" in self.stop:
             raise UsageError("an empty stop text would end every answer at once", "leave it out")
+
+    @property
+    def is_common(self) -> bool:
+        """Whether any target can write so."""
+        return self.top_k is None and self.repetition_penalty == 1.0 and not self.banned
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """As plain data; settings that came later stand in it where they say something."""
+        later = ("top_k", "repetition_penalty", "banned")
+        return {name: value for name, value in vars(self).items() if name not in later or value != _PLAIN[name]}
+
+
+_PLAIN = vars(Sampling())
 
 
 @dataclass(frozen=True)
@@ -87,7 +105,7 @@ class Request:
     @cached_property
     def digest(self) -> str:
         """Hex name of everything that could change the answer."""
-        asked = {"prompt": _plain(self.prompt), "sampling": asdict(self.sampling), "logprobs": self.logprobs}
+        asked = {"prompt": _plain(self.prompt), "sampling": self.sampling.stated, "logprobs": self.logprobs}
         return _digest(asked | ({"choices": self.choices} if self.choices else {}))
 
 
@@ -216,7 +234,7 @@ class Abilities:
 
     scores: log P of a given answer behind raw text, chat_scores: behind a conversation. seed: a seeded draw is drawn
     again. ids: the token ids of a prompt are revealed. shared_prefixes: what prompts begin with alike is computed once.
-    context: tokens, where known.
+    decoding: answers are written with top-k, a repetition penalty and banned tokens. context: tokens, where known.
     """
 
     chat: Ability = UNKNOWN
@@ -230,6 +248,7 @@ class Abilities:
     most_top: int = 20
     context: int | None = None
     chat_scores: Ability = Ability(False, "answers are scored only behind raw text")
+    decoding: Ability = Ability(False, "top-k, a repetition penalty and banned tokens are for models of this machine")
 
     def scores_behind(self, prompt: Chat | Raw) -> Ability:
         """Whether log P of a given answer is told behind such a prompt."""
@@ -298,6 +317,23 @@ def request_of(instance: CaseInstance, sampling: Sampling | None = None, logprob
         labels = tuple(label for label, _ in instance.options)
         return Request(prompt_of(instance), Sampling(max_tokens=1), logprobs, choices=labels)
     return Request(prompt_of(instance), sampling or Sampling(), logprobs)
+
+
+def sampling_of(instance: CaseInstance, limit: int) -> Sampling:
+    """How a case states that its answer is written; greedy where it states nothing.
+
+    limit: tokens, where it states none. A draw without a seed is that of seed 0, as in `why`.
+    """
+    stated = instance.decoding
+    return Sampling(
+        stated.temperature or 0.0,
+        stated.top_p,
+        stated.max_tokens or limit,
+        stated.seed or 0,
+        top_k=stated.top_k,
+        repetition_penalty=stated.repetition_penalty or 1.0,
+        banned=stated.banned,
+    )
 
 
 def prompt_of(instance: CaseInstance) -> Chat | Raw:

@@ -70,6 +70,13 @@ class Tokenizer:
         """Whether the id steers the model instead of spelling text."""
         return token in self.blueprint.vocabulary.control_ids
 
+    def single(self, text: str) -> int:
+        """The one id of a text. UnsupportedError where it has several, or none."""
+        ids = self.encode(text)
+        if len(ids) != 1:
+            raise UnsupportedError(f"banned text {text!r} is {len(ids)} ids; only single ids can be banned")
+        return ids[0]
+
     def encode(self, text: str, *, control: bool = False) -> list[int]:
         """Ids of a text, without BOS. `control`: whether it may make control tokens (a template may, a user not)."""
         trusted = [(0, len(text))] if control else []

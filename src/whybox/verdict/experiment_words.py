@@ -22,6 +22,7 @@ _WHOLE = {
     "reference engine": "参考引擎",
     "no cache": "不用缓存",
     "batch 1": "批大小 1",
+    "no padding": "不填充",
     "plain attention kernel": "普通注意力 kernel",
     "the start of the answer": "答案的开头",
     "each head set to zero": "逐个把头置零",
@@ -123,6 +124,10 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
         lambda m: f"抽取的 {m[2]} 个变体中有 {m[1]} 个与本用例同样出错",
     ),
     (
+        r"(\d+) of (\d+) combinations of `vary` are used: .*",
+        lambda m: f"`vary` 的 {m[2]} 种组合中用了 {m[1]} 种：其余组合中一个值包含另一个值",
+    ),
+    (
         r"lift of the evidence at the decision row: (\S+) \(.*\)",
         lambda m: f"决定行对证据的 lift：{m[1]}（沉淀占比不超过 .3 的头的平均）",
     ),
@@ -171,8 +176,13 @@ def named(what: str, lang: Lang) -> str:
     return what
 
 
+def parts_named(names: str, lang: Lang) -> str:
+    """Heads and MLPs (`head 23.0`, `MLP 7 and head 2.1`) in `lang`."""
+    return names if lang == "en" else _parts(names)
+
+
 def _parts(names: str) -> str:
-    return re.sub(r"\bhead (?=\d)", "头 ", names)
+    return re.sub(r"\bheads? (?=\d)", "头 ", names).replace(" and ", " 与 ")
 
 
 def _together(names: str) -> str:

@@ -37,7 +37,8 @@ class Try:
     shams, repeats: None where they were not run; on the failing variants the case itself counts.
     touches: the edges, parts and writers that the change needs, for comparing changes.
     unread: whether it flips with the evidence hidden as well, so that the answer does not rest on it; None where that
-    was not run. several: the answer asserts the right one among others.
+    was not run. several: the answer asserts the right one among others. cut: its limit ended it
+    before it said anything.
     """
 
     what: str
@@ -55,6 +56,7 @@ class Try:
     unread: bool | None = None
     answer: str | None = None
     several: bool = False
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,11 @@ class Facts:
     of those that are kept when the evidence stands alone. form_writers: heads or MLPs that write the illegal form,
     taken out. across_roles: another order changes the roles of its parts, too. writers_sought: heads and MLPs that may
     write the wrong answer were taken out. follows_change: with another value in the evidence the answer moves to that
-    value. too_few_beside: parts whose cut exceeds the floor, and that so few other spans match that no p ≤ .05 was
-    possible.
+    value. supplied_by: sentences of the prompt without which the given answer is another one. presumed: the evidence
+    was guessed, from the sentences that state the right answer; off_question: it shares no word with the question.
+    nearer: parts that state the wrong answer and share more of the question's words than the evidence. alone_off_form:
+    the evidence alone gives the right value in another form. too_few_beside: parts whose cut exceeds the floor, and
+    that so few other spans match that no p ≤ .05 was possible.
     """
 
     right: bool
@@ -129,7 +134,12 @@ class Facts:
     forced: tuple[str, float] | None = None
     evidence: tuple[str, ...] = ()
     fact: Try | None = None
+    supplied_by: tuple[str, ...] = ()
+    presumed: bool = False
+    off_question: bool = False
+    nearer: tuple[str, ...] = ()
     alone: Try | None = None
+    alone_off_form: bool = False
     orders: tuple[Try, ...] = ()
     across_roles: bool = False
     boost: Try | None = None
@@ -155,6 +165,26 @@ class Facts:
         if self.evidence and not self.beside:
             return self.right
         return None if self.alone is None else self.alone.flips
+
+    @property
+    def tried(self) -> tuple[Try, ...]:
+        """Every change that was run, in the order of the tree. A reading of the same answer is none."""
+        single = (self.reference, self.pinned, self.greedy, self.longer, self.contract, self.choice, self.fact)
+        known = {switch.what for switch in self.switches}
+        changes = (
+            *self.switches,
+            *(one for one in single if one is not None and one.what not in known),
+            *(() if self.alone is None else (self.alone,)),
+            *self.orders,
+            *(() if self.boost is None else (self.boost,)),
+            *self.cuts,
+            *self.suppressors,
+            *(self.readers or ()),
+            *self.writers,
+            *self.form_writers,
+            *(pair.change for pair in self.pairs),
+        )
+        return (*changes, *(() if self.closed is None else (self.closed,)))
 
     @property
     def floor(self) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from whybox.cause.answers import STEPS
+from whybox.cause.asked_about import is_off_question, nearer_parts
 from whybox.cause.claims import Kind
 from whybox.cause.decision import Reading
 from whybox.cause.effects import SegmentEffects, Unknown
@@ -12,6 +13,7 @@ from whybox.cause.study import Study, closed_same_wrong
 from whybox.cause.trials import Shams, Trial
 from whybox.compare.divergence import Divergence
 from whybox.compare.switches import Compared, Switched
+from whybox.items.lenient import unwrapped
 from whybox.statistics.intervals import Rate
 from whybox.statistics.ranks import NullBand
 from whybox.verdict.facts import Facts, Pair, Parting, Several, ShamRun, Try
@@ -56,7 +58,12 @@ def facts_of(
         forced=None if study.forced is None else (study.forced[0], study.forced[1].ld),
         evidence=study.roles.evidence,
         fact=_try(study, "fact"),
+        supplied_by=study.supplied_by,
+        presumed=study.roles.presumed,
+        off_question=is_off_question(study.asked.case, study.roles),
+        nearer=_nearer(study),
         alone=_try(study, "alone"),
+        alone_off_form=_alone_off_form(study),
         orders=tuple(as_try(study.trials[name], study.asked.right) for name in study.orders),
         across_roles=crosses_roles(study.asked.case, study.roles),
         boost=_try(study, "boost"),
@@ -94,6 +101,7 @@ def as_try(trial: Trial, right: str) -> Try:
         effects=() if trial.repeats is None else trial.repeats.effects,
         unread=trial.unread,
         several=right in trial.outcome.score.several,
+        cut=trial.outcome.score.outcome == "error",
     )
 
 
@@ -102,10 +110,28 @@ def _shams(shams: Shams) -> ShamRun:
 
 
 def _several(study: Study) -> Several | None:
-    found = study.answered.score.several
-    if study.asked.right not in found:
-        return None
-    return "right-first" if found[0] == study.asked.right else "right-later"
+    """As the scorer reads it; where it finds no answer for its form, as its values are read without that form."""
+    lenient = study.trials.get("lenient")
+    read = () if lenient is None else lenient.outcome.score.several
+    for right, found in ((study.asked.right, study.answered.score.several), (unwrapped(study.asked.right), read)):
+        if right in found:
+            return "right-first" if found[0] == right else "right-later"
+    return None
+
+
+def _alone_off_form(study: Study) -> bool:
+    """With the evidence alone the value is right, and nothing else is said; only its form is another one."""
+    alone, case = study.trials.get("alone"), study.asked.case
+    if alone is None or alone.outcome.score.right or study.asked.case.match is not None:
+        return False
+    return case.form_scorer().score(alone.outcome.answer).right
+
+
+def _nearer(study: Study) -> tuple[str, ...]:
+    asked = study.asked
+    if asked.stand_in or not study.wrong_here or not speaks_of(asked.case, study.answered.text, asked.wrong):
+        return ()
+    return nearer_parts(asked.case, study.roles, asked.wrong)
 
 
 def _claimed(study: Study, kind: Kind) -> tuple[Try, ...] | None:

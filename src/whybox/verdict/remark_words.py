@@ -3,6 +3,24 @@
 from whybox.verdict.tree import Lack, Remark
 
 REMARKS: dict[Remark, tuple[str, str]] = {
+    Remark.GUESSED: (
+        "the case names no evidence: {evidence} was taken for it, since the right answer stands there; that it answers the question "
+        "was not checked, and a boost makes a model repeat it in any case",
+        "用例没有指明证据：因为 {evidence} 含有正确答案，就以它充当证据；它是否回答了问题未经核实，而增强本来就会让模型重复它",
+    ),
+    Remark.NEARER: (
+        "the answer given stands in {nearer}, which shares more words with the question than the evidence does: check whether the "
+        "declared right answer is the answer to this question",
+        "所给的答案写在 {nearer} 里，它与问题共有的词比证据更多：请核对所声明的正确答案是否回答了这个问题",
+    ),
+    Remark.SUPPLIED: (
+        "without {supplied_by} the answer given is another one: the prompt supplied what it rests on, perhaps in other words",
+        "去掉 {supplied_by} 后给出的答案就不同：答案所依据的内容由提示提供，可能是另一种说法",
+    ),
+    Remark.ALONE_OFF_FORM: (
+        "with the evidence alone the value is right and its form is another one, so that the evidence was read",
+        "只留证据时数值正确，只是形式不同，可见证据被读到了",
+    ),
     Remark.PATH_DEPENDENT: (
         "path-dependent: right after “{prefix}” (LD {forced}), wrong on its own path (LD {own})",
         "取决于路径：在“{prefix}”之后正确（LD {forced}），在自己的路径上错误（LD {own}）",
@@ -81,7 +99,11 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "whether the evidence was looked at but not used is open: patching of the heads that read it was not run",
         "证据是否被看到却未被使用尚无定论：没有做读取头的激活替换",
     ),
-    Remark.CUT_FLIPS: ("cutting alone turns the answer right: {cuts}", "仅切断就使答案正确：{cuts}"),
+    Remark.STATED_DECODING: (
+        "every answer was written under the decoding that the case states: what the model does with the evidence alone when it "
+        "decodes greedily was not run",
+        "所有回答都按用例所述的解码方式写出：只留证据并用贪心解码时会怎样，没有做",
+    ),
     Remark.BOOST_FLIPS: (
         "“{boost}” turns the answer right; that names a cause only where the evidence alone is right",
         "“{boost}”使答案正确；只有在只留证据时答案正确，才能据此指明原因",
@@ -120,6 +142,18 @@ LACKS: dict[Lack, tuple[str, str]] = {
         "the prompt itself holds the wrong answer, so that it was remembered is not shown",
         "提示本身就含有错误答案，不能证实它来自记忆",
     ),
+    Lack.SUPPLIED: (
+        "the answer given rests on a sentence of the prompt, which may state the fact in other words",
+        "所给的答案依据提示中的某句话，该句可能以另一种说法给出了这一事实",
+    ),
+    Lack.GUESSED: (
+        "what was taken for the evidence shares no word with the question",
+        "被当作证据的句子与问题没有共同的词",
+    ),
+    Lack.NO_LEAD: (
+        "the right answer does not lead where the written path decides, so that the decoding alone lost it is not shown",
+        "在所写路径的决定之处正确答案并不领先，不能证实它只是被解码方式丢掉的",
+    ),
     Lack.NOT_CONTAINED: ("a smaller change does the same", "更小的改动同样有效"),
 }  # fmt: skip
 
@@ -127,7 +161,15 @@ NEXT: dict[str, tuple[str, str]] = {
     "order": ("Run this case in every order of its parts, and with the evidence at every place.", "把该用例的各部分按每种顺序各跑一次，并把证据放到每个位置。"),
     "context-use": ("Move the same evidence to every place, and last; keep this case as a regression test.", "把同一证据移到每个位置、移到最后再测；并把该用例留作回归测试。"),
     "knowledge": ("Test the conflict in both directions: context right and memory wrong, and the reverse.", "两个方向都测：上下文对而记忆错，以及反过来。"),
+    "knowledge.missing": (
+        "Put the fact into the prompt; where it may be absent, test that the model then declines.",
+        "把这一事实写进提示；若它可能缺失，再测试模型此时是否拒答。",
+    ),
     "decoding": ("Decode greedily, or choose by first-token probability.", "用贪心解码，或按首 token 概率选择。"),
+    "decoding.limit": (
+        "Raise the limit that the case states (`decoding.max_tokens`), or ask for a shorter answer.",
+        "提高用例所述的上限（`decoding.max_tokens`），或要求更短的回答。",
+    ),
     "format": ("State the answer prefix in the prompt, or force it.", "在提示中写明答案前缀，或强制该前缀。"),
     "implementation": ("Compare both ways of computing on the same ids, and report the first site at which they part.", "在同样的 id 上比较两种计算方式，并报告最先分开的位置。"),
     "template": ("Pin the ids, and compare the rendered text of both sides.", "固定 id，并比较两侧渲染后的文本。"),
@@ -156,6 +198,13 @@ TRY_REASON: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 TRY_REMARK: dict[Remark, tuple[str, str]] = {
+    Remark.GUESSED: ("Write a case file that names the evidence.", "请写一个指明证据的用例文件。"),
+    Remark.NEARER: ("Check the declared right answer against {nearer}.", "对照 {nearer} 核对所声明的正确答案。"),
+    Remark.SUPPLIED: ("Name {supplied_by} under `evidence`.", "把 {supplied_by} 写进 `evidence`。"),
+    Remark.ALONE_OFF_FORM: (
+        "State in the prompt how the answer must be written, and ask again.",
+        "在提示中写明答案应怎样书写，再问一次。",
+    ),
     Remark.WRONG_STATED: (
         "Take the wrong answer out of {wrong_stated}, and see whether it still comes.",
         "把错误答案从 {wrong_stated} 中去掉，看它是否仍会出现。",
@@ -178,6 +227,10 @@ TRY_REMARK: dict[Remark, tuple[str, str]] = {
 }  # fmt: skip
 
 TRY_LACK: dict[Lack, tuple[str, str]] = {
+    Lack.NO_LEAD: (
+        "Ask with “{what}”, and explain what is wrong then, if anything is: the stated settings take part in this failure.",
+        "改用“{what}”再问；若仍有错误，再解释那时的错误：所述的解码设置参与了这次出错。",
+    ),
     Lack.FEW_SHAMS: (
         "For “{what}” more shams are needed: a longer prompt has more spans to compare with, a model with more heads more heads.",
         "“{what}”需要更多对照：提示越长，可比较的片段越多；头越多的模型，可比较的头越多。",

@@ -14,6 +14,7 @@ from whybox.statistics.intervals import Rate
 from whybox.verdict.facts import Facts, Try
 
 ALPHA = 0.05
+LIMIT = "limit"  # the stated decoding ends the answer too early
 FEW = 8  # below this many failing variants a verdict speaks of the prompt alone
 
 
@@ -31,11 +32,18 @@ class Lack(StrEnum):
     UNREAD = "unread"
     SEVERAL = "several"
     WRONG_STATED = "wrong-stated"
+    SUPPLIED = "supplied"
+    GUESSED = "guessed"
+    NO_LEAD = "no-lead"
 
 
 class Remark(StrEnum):
     """What a report adds to its verdict."""
 
+    GUESSED = "guessed"
+    NEARER = "nearer"
+    SUPPLIED = "supplied"
+    ALONE_OFF_FORM = "alone-off-form"
     PATH_DEPENDENT = "path-dependent"
     RIGHT_FIRST = "right-first"
     RIGHT_LATER = "right-later"
@@ -55,7 +63,7 @@ class Remark(StrEnum):
     MEMORY_OPEN = "memory-open"
     CUT_SHORT = "cut-short"
     READERS_NOT_RUN = "readers-not-run"
-    CUT_FLIPS = "cut-flips"
+    STATED_DECODING = "stated-decoding"
     BOOST_FLIPS = "boost-flips"
     RIGHT_WITHOUT = "right-without"
     NEEDS_NO_EVIDENCE = "needs-no-evidence"
@@ -93,8 +101,8 @@ def rule(facts: Facts) -> Ruling:
     if named := [leaf for leaf in before if not leaf.lacks]:
         return Ruling(tuple(named[:1]), (), tuple(_remarks(facts, named[:1])), _speaks_of_variants(named[0]))
     if _cut_short(facts):
-        return _undetermined(facts, None, ())
-    leaves = [*before, *_form(facts), *(_of_one_answer(leaf, facts) for leaf in _leaves(facts))]
+        return _undetermined(facts, None, tuple(leaf for leaf in before if leaf.undone_by and leaf.undone_by.flips))
+    leaves = [*before, *(_of_one_answer(leaf, facts) for leaf in (*_form(facts), *_read_leaves(facts)))]
     named = _contained([leaf for leaf in leaves if not leaf.lacks])
     candidates = tuple(leaf for leaf in leaves if leaf.lacks and leaf.undone_by and leaf.undone_by.flips)
     if not named:
@@ -107,7 +115,9 @@ def rule(facts: Facts) -> Ruling:
 
 
 def _warnings(facts: Facts) -> Iterator[Remark]:
-    """Of a right answer: where it does not rest on its evidence."""
+    """Of a right answer: where it does not rest on its evidence, or that was guessed."""
+    if facts.presumed:
+        yield Remark.GUESSED
     if facts.closed is not None and facts.closed.flips:
         yield Remark.NEEDS_NO_EVIDENCE
     elif facts.ignores_evidence and not set(facts.evidence) & set(facts.too_few_beside):
@@ -135,17 +145,23 @@ def _of_one_answer(leaf: Leaf, facts: Facts) -> Leaf:
     return leaf if facts.several is None else replace(leaf, lacks=(*leaf.lacks, Lack.SEVERAL))
 
 
+def _read_leaves(facts: Facts) -> Iterator[Leaf]:
+    """The leaves below. Guessed evidence that shares no word with the question proves none of them."""
+    guessed = (Lack.GUESSED,) if facts.presumed and facts.off_question else ()
+    yield from (replace(leaf, lacks=(*leaf.lacks, *guessed)) for leaf in _leaves(facts))
+
+
 def _leaves(facts: Facts) -> Iterator[Leaf]:
     """Every leaf of what was read and remembered, named or lacking."""
     if facts.fact is not None and not facts.evidence and not facts.stated:
         silent = facts.fact.shams is None or not facts.fact.shams.flipped
-        shams = () if silent else (Lack.SHAMS_FLIP,)
+        shams = (*(() if silent else (Lack.SHAMS_FLIP,)), *((Lack.SUPPLIED,) if facts.supplied_by else ()))
         yield _leaf("knowledge", "missing", facts.fact, (*shams, *lacking_variants(facts.fact), *_wrong_stated(facts)))
     if facts.alone_right is None:
         return
     if facts.alone_right:
         yield from _order(facts) if any(order.flips for order in facts.orders) else _context_use(facts)
-    elif facts.closed_same_wrong:
+    elif facts.closed_same_wrong and not facts.alone_off_form:
         further = ((Lack.FOLLOWS,) if facts.follows_change else ()) + _wrong_stated(facts)
         yield from (_leaf("knowledge", "overruled", writer, (*lacking(writer), *further)) for writer in facts.writers)
 
@@ -181,10 +197,12 @@ def _decoding(facts: Facts) -> Iterator[Leaf]:
     It comes before the lines below: a draw that went wrong goes right under any change that makes it anew, and where
     the right answer leads there is nothing else to explain.
     """
-    if facts.greedy is not None and facts.own and facts.own_ld > facts.floor and facts.several is None:
-        yield _leaf("decoding", None, facts.greedy, lacking_variants(facts.greedy))
+    if facts.greedy is not None:
+        led = () if facts.own and facts.own_ld > facts.floor else (Lack.NO_LEAD,)
+        both = () if facts.several is None else (Lack.SEVERAL,)
+        yield _leaf("decoding", None, facts.greedy, (*led, *both, *lacking_variants(facts.greedy)))
     if facts.longer is not None and facts.longer.flips and facts.limit_stated:
-        yield _leaf("decoding", None, facts.longer, lacking_variants(facts.longer))
+        yield _leaf("decoding", LIMIT, facts.longer, lacking_variants(facts.longer))
 
 
 def _order(facts: Facts) -> Iterator[Leaf]:
@@ -298,19 +316,34 @@ def _why_not(facts: Facts) -> str | None:
     third = facts.legal and not facts.own  # how two other values stand behind some words says nothing of it
     if forced_right and facts.evidence_states is not False and (near_tie or not facts.own) and not third:
         return "path-dependent"
-    changed = (*facts.writers, *facts.form_writers, *(pair.change for pair in facts.pairs))
-    tried = (facts.alone, facts.boost, facts.closed, *facts.orders, *facts.cuts, *changed)
-    if facts.alone_right is not False or facts.evidence_states is False or facts.wrong_stated:
+    if facts.alone_right is not False or facts.evidence_states is False or facts.wrong_stated or facts.alone_off_form:
         return None
-    if not any(one is not None and one.flips for one in tried):
-        return "beyond-the-model"
-    return None
+    return None if _may_be_more(facts) or any(one.flips for one in facts.tried) else "beyond-the-model"
+
+
+def _may_be_more(facts: Facts) -> bool:
+    """Under a stated decoding, or cut by a limit, a wrong answer to the evidence alone does not show what the model is
+    able to do.
+    """
+    return facts.stated_decoding or (facts.alone is not None and facts.alone.cut)
 
 
 def _readers_left_out(facts: Facts) -> bool:
     """They are patched where the evidence alone is right, and neither another order nor the boost is."""
     others = any(change is not None and change.flips for change in (facts.boost, *facts.orders))
     return facts.alone is not None and facts.alone.flips and facts.readers is None and not others
+
+
+def _about_declaration(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
+    """What a reader must check in the case itself before the verdict is read."""
+    if facts.presumed:
+        yield Remark.GUESSED
+    if facts.nearer and not facts.right:
+        yield Remark.NEARER
+    if facts.supplied_by and not named:
+        yield Remark.SUPPLIED
+    if facts.alone_off_form and not named:
+        yield Remark.ALONE_OFF_FORM
 
 
 def _about_memory(facts: Facts) -> Iterator[Remark]:
@@ -324,6 +357,7 @@ def _about_memory(facts: Facts) -> Iterator[Remark]:
 
 
 def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
+    yield from _about_declaration(facts, named)
     if facts.forced is not None and facts.forced[1] > facts.floor and facts.own and facts.own_ld < -facts.floor:
         yield Remark.PATH_DEPENDENT
     if facts.several is not None:
@@ -336,9 +370,11 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield from _about_memory(facts)
     if facts.stated_beside and not facts.right:
         yield Remark.STATED_BESIDE
-    if _cut_short(facts):
-        yield Remark.CUT_SHORT
     codes = [(leaf.code, leaf.detail) for leaf in named]
+    if _cut_short(facts) and ("decoding", LIMIT) not in codes:
+        yield Remark.CUT_SHORT
+    if not named and facts.stated_decoding and facts.alone_right is False:
+        yield Remark.STATED_DECODING
     if ("order", None) in codes and not any(edge.flips for edge in _edges(facts)):
         yield Remark.MECHANISM_NOT_SHOWN
     if ("order", None) in codes and facts.across_roles:
@@ -358,8 +394,6 @@ def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.ZERO_ONLY
     if not named and _readers_left_out(facts):
         yield Remark.READERS_NOT_RUN
-    if not named and any(cut.flips for cut in facts.cuts):
-        yield Remark.CUT_FLIPS
     if not named and facts.boost is not None and facts.boost.flips and facts.alone_right is False:
         yield Remark.BOOST_FLIPS
     if ("context-use", "not-looked-at") in codes and facts.closed is not None and facts.closed.flips:

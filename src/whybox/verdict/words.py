@@ -7,7 +7,7 @@ from whybox.statistics.intervals import Rate, mean_interval, wilson
 from whybox.verdict.experiment_words import named
 from whybox.verdict.facts import Facts, ShamRun, Try
 from whybox.verdict.remark_words import LACKS, NEXT, REMARKS, TRY_LACK, TRY_REASON, TRY_REMARK
-from whybox.verdict.tree import Leaf, Remark, Ruling
+from whybox.verdict.tree import LIMIT, Leaf, Remark, Ruling
 
 Lang = Literal["en", "zh"]
 
@@ -35,6 +35,18 @@ WORDS: dict[str, tuple[str, str]] = {
         "could give one",
         "它们在性质上都不可比：提示中没有别的文本给出另一个同类数值，增强它也就无从得到答案",
     ),
+    "shams.edge": (
+        "of the same edit elsewhere {flipped} of {n} do (p = {p})",
+        "同样的改动放在别处，{n} 个中有 {flipped} 个也能做到（p = {p}）",
+    ),
+    "shams.order": (
+        "An order has no shams: every other order is itself one that was tried",
+        "顺序没有对照：其他每一种顺序本身都已试过",
+    ),
+    "shams.order.two": (
+        "An order has no shams: two parts have one other order, which is this one",
+        "顺序没有对照：两个部分只有一种其他顺序，就是这一种",
+    ),
     "shams.fact": (
         "The shams are its own words without the answer, in other orders",
         "对照是去掉答案后的同样词语，按其他次序排列",
@@ -42,7 +54,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "control": ("with the evidence hidden it does not", "证据被隐藏时则不能"),
     "control.flips": ("with the evidence hidden it does so as well", "证据被隐藏时它同样能做到"),
     "repeats": ("it does so in {hits} of {n} failing variants{interval}", "在 {n} 个同样出错的变体中有 {hits} 个如此{interval}"),
-    "mean": ("its mean effect on LD is {mean} [{low}, {high}] nats there", "其中对 LD 的平均效应为 {mean} [{low}, {high}] nat"),
+    "mean": ("its mean effect on LD is {mean} [{low}, {high}] nats there", "其中对 LD 的平均效应为 {mean} [{low}, {high}] nats"),
     "lift": (
         "the decision row gives the evidence {lift} of the attention that its length would give it",
         "决定位置给证据的注意力是其长度应得的 {lift} 倍",
@@ -77,9 +89,16 @@ WORDS: dict[str, tuple[str, str]] = {
         "none is named",
         "错误输出来自别处；同一提示在这里得到正确答案。权重、渲染后的 id、停止符、采样设置、精度与引擎中，凡未确知与对方相同的都可能是原因，不指名任何一项",
     ),
-    "nothing-flips": ("No single change that was run turns the answer right with its controls in order", "已做的任何单一改动都未能在对照成立的前提下使答案正确"),
+    "nothing-flips": ("No single change that was run turns the answer right", "已做的任何单一改动都未能使答案正确"),
+    "none-named": (
+        "These turn the answer right: {changes}; none of them has all that naming a cause takes",
+        "以下改动使答案正确：{changes}；但没有一个具备指明原因所需的全部条件",
+    ),
     "decoding": ("On the model's own path the right answer leads{ld}, yet another was written", "在模型自己的路径上正确答案领先{ld}，写出的却是另一个"),
-    "limit": ("The stated limit of tokens ends the answer before it is given", "所述的 token 上限在给出答案之前就截断了输出"),
+    "limit": (
+        "The answer was cut at the limit that the case states, before it said anything; written on, it is right",
+        "输出在说出任何结果之前就被用例所述的上限截断；继续写下去，答案就正确",
+    ),
     "format.lenient": (
         "Read without the required form, the answer is right: the value is there, its form is not",
         "不计格式要求时答案正确：数值在，格式不对",
@@ -102,11 +121,15 @@ WORDS: dict[str, tuple[str, str]] = {
     "count.what": ("“{what}”", "“{what}”"),
     "count.shams": ("{flipped} of {n} shams", "{n} 个对照中 {flipped} 个"),
     "count.repeats": ("{hits} of {n} variants", "{n} 个变体中 {hits} 个"),
-    "change.leaf": (
-        "A sham that turns the answer right as often, or variants in which “{what}” fails",
-        "有对照同样使答案正确，或在变体中“{what}”失效",
+    "change.shams": ("a sham that turns the answer right as often", "有对照同样使答案正确"),
+    "change.variants": (
+        "further variants, beside the {n} that were run, of which “{what}” turns fewer than 8 in 10",
+        "在已跑的 {n} 个变体之外再取变体，而“{what}”在其中不到八成成立",
     ),
-    "change.uncontrolled": ("Variants in which “{what}” fails", "在变体中“{what}”失效"),
+    "change.no-variants": (
+        "variants of this prompt (the case has none that fail alike) of which “{what}” turns fewer than 8 in 10",
+        "给出这个提示的变体（该用例没有同样出错的变体），而“{what}”在其中不到八成成立",
+    ),
     "change.none": ("A wrong answer to the same ids", "同样的 id 得到错误答案"),
     "change.open": (
         "Any single change that turns the answer right, with silent shams and in 8 of 10 failing variants",
@@ -129,8 +152,14 @@ def would_change(ruling: Ruling, lang: Lang) -> str:
     leaf = ruling.causes[0]
     end = "。" if lang == "zh" else "."
     if leaf.undone_by is not None:
-        key = "change.uncontrolled" if leaf.undone_by.shams is None else "change.leaf"
-        return _say(key, lang, what=named(leaf.undone_by.what, lang)) + end
+        told = [_say("change.shams", lang)] if leaf.undone_by.shams is not None else []
+        more = leaf.undone_by.repeats is not None and leaf.undone_by.repeats.n > 1
+        n = leaf.undone_by.repeats.n if leaf.undone_by.repeats is not None else 1
+        key = "change.variants" if more else "change.no-variants"
+        said = ("；或" if lang == "zh" else ", or ").join(
+            [*told, _say(key, lang, what=named(leaf.undone_by.what, lang), n=n)]
+        )
+        return said[0].upper() + said[1:] + end
     return _say("change.none" if leaf.code == "none" else "change.open", lang) + end
 
 
@@ -138,11 +167,17 @@ def next_step(ruling: Ruling, facts: Facts, lang: Lang) -> str:
     """What to do now. Where nothing was determined: what to try, from what is missing, then what to keep."""
     code = ruling.causes[0].code
     tries = _tries(ruling, facts, lang) if code == "not-determined" else ()
-    return ("" if lang == "zh" else " ").join([*tries, NEXT[code][lang == "zh"]])
+    cause = ruling.causes[0]
+    step = NEXT.get(f"{code}.{cause.detail}", NEXT[code])
+    return ("" if lang == "zh" else " ").join([*tries, step[lang == "zh"]])
 
 
 def _tries(ruling: Ruling, facts: Facts, lang: Lang) -> Iterator[str]:
-    told = {"wrong_stated": ", ".join(facts.wrong_stated)}
+    told = {
+        "wrong_stated": ", ".join(facts.wrong_stated),
+        "supplied_by": ", ".join(facts.supplied_by),
+        "nearer": ", ".join(facts.nearer),
+    }
     yield from (TRY_REMARK[one][lang == "zh"].format(**told) for one in ruling.remarks if one in TRY_REMARK)
     if ruling.causes[0].detail in TRY_REASON:
         yield TRY_REASON[ruling.causes[0].detail][lang == "zh"]
@@ -161,7 +196,7 @@ def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
         case "not-determined", "not-reproduced-here":
             yield _say("not-reproduced", lang)
         case "not-determined", _:
-            yield _say("nothing-flips", lang)
+            yield _no_cause(facts, lang)
             yield from _about_alone(facts, lang)
         case (("order" | "context-use" | "joint"), _):
             yield from _about_alone(facts, lang)
@@ -183,7 +218,7 @@ def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
             yield _say("template", lang)
             yield from _proof(leaf, facts, lang)
         case "decoding", _:
-            if leaf.undone_by is facts.longer:
+            if leaf.detail == LIMIT:
                 yield _say("limit", lang)
             else:
                 yield _say("decoding", lang, ld=_ld(facts.own_ld, lang))
@@ -194,6 +229,15 @@ def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
                 return
             yield _say("format.choice" if leaf.undone_by is facts.choice else "format.prefix", lang)
             yield from _proof(leaf, facts, lang)
+
+
+def _no_cause(facts: Facts, lang: Lang) -> str:
+    """Which changes turn the answer right all the same. What the evidence alone does is said behind it."""
+    flipping = [one for one in facts.tried if one.flips and one is not facts.alone]
+    if not flipping:
+        return _say("nothing-flips", lang)
+    quoted = ("、" if lang == "zh" else ", ").join(f"“{named(one.what, lang)}”" for one in flipping)
+    return _say("none-named", lang, changes=quoted)
 
 
 def _switched(facts: Facts, lang: Lang) -> Iterator[str]:
@@ -239,17 +283,19 @@ def _proof(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
     if leaf.detail == "looked-at-not-used" and facts.total_in_null:
         yield _say("total.null", lang)
     yield _joined(list(_controls(leaf.undone_by, lang)), lang)
+    if leaf.code == "order":
+        yield _say("shams.order.two" if len(facts.orders) == 1 else "shams.order", lang)
     for edge in (*facts.cuts, facts.boost) if leaf.code in ("order", "context-use") else ():
         if edge is not None and edge.flips and edge is not leaf.undone_by:
-            yield _joined(list(_controls(edge, lang)), lang)
+            yield _joined(list(_controls(edge, lang, "shams.edge")), lang)
 
 
-def _controls(change: Try, lang: Lang) -> Iterator[str]:
+def _controls(change: Try, lang: Lang, shams: str = "shams") -> Iterator[str]:
     yield _say("flip" if change.flips else "no-flip", lang, what=named(change.what, lang), ld=_ld_of(change, lang))
     if change.earlier_fork:
         yield _say("fork", lang)
     if change.shams is not None:
-        yield _say("shams", lang, flipped=change.shams.flipped, n=change.shams.n, p=f"{change.shams.p:#.3g}")
+        yield _say(shams, lang, flipped=change.shams.flipped, n=change.shams.n, p=f"{change.shams.p:#.3g}")
         yield from _comparable(change.shams, lang)
     if change.unread is not None:
         yield _say("control.flips" if change.unread else "control", lang)
@@ -279,10 +325,12 @@ def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterat
         "prefix": prefix,
         "forced": _number(forced),
         "own": _number(facts.own_ld),
-        "cuts": ", ".join(f"“{named(cut.what, lang)}”" for cut in facts.cuts if cut.flips),
         "boost": "" if boost is None else named(boost.what, lang),
         "copied": 0 if boost is None or boost.shams is None else boost.shams.copied,
         "wrong_stated": ", ".join(facts.wrong_stated),
+        "evidence": ", ".join(facts.evidence),
+        "nearer": ", ".join(facts.nearer),
+        "supplied_by": ", ".join(facts.supplied_by),
         "stated_beside": ", ".join(facts.stated_beside),
         "several": ", ".join(order.what.removeprefix("order ") for order in facts.orders if order.several),
     }

@@ -11,9 +11,12 @@ from whybox.errors import CaseError
 from whybox.items.lenient import is_number
 from whybox.items.scoring import (
     AbstainScorer,
+    OneValueScorer,
     Scorer,
     Table,
+    bounds_in,
     choice_scorer,
+    lenient_number_scorer,
     name_scorer,
     number_scorer,
     tables,
@@ -243,8 +246,87 @@ def test_a_number_matches_exactly_itself(value: int, other: int, tail: str) -> N
     assert scorer.score(f"It takes {other} days{tail}").right == (other == value)
 
 
+AMOUNTS = st.tuples(st.integers(1, 400), st.sampled_from(["hours", "minutes", "weeks", "months", "years", "days"]))
+JOINTS = st.sampled_from([" ", ", ", " and ", ", and ", " plus ", " or ", " (", " as well as ", " + "])
+
+
+@settings(deadline=None)
+@given(amount=AMOUNTS, joint=JOINTS, before=st.booleans())
+def test_another_quantity_beside_a_right_one_is_never_right(amount: tuple[int, str], joint: str, before: bool) -> None:
+    value, unit = amount
+    other, own = f"{value} {unit}", "7 days"
+    text = f"It takes {other}{joint}{own}." if before else f"It takes {own}{joint}{other}."
+    says_it_again = (value, unit) in [(7, "days")] or (joint in (", ", " or ", " (") and amount in AGAIN)
+    assert number_scorer(own).score(text).right == says_it_again
+
+
+AGAIN = [(1, "weeks"), (168, "hours")]
+
+
 @pytest.mark.parametrize(
-    "unit", ["7 days ", "not 7 days or 30 days ", "7天或30天", "e" + "\u0301" * 50, "A or B, ", "{", "~~*"]
+    ("right", "text", "outcome"),
+    [
+        ("7 days and 12 hours", "It takes 7 days, 12 hours.", "right"),
+        ("7 days and 12 hours", "It takes 7 days.", "invalid"),
+        ("more than 7 days", "over 7 days", "right"),
+        ("more than 7 days", "7 days", "invalid"),
+        ("450 dollars", "450 dollars a month", "right"),
+        ("2 days", "7 weeks and 2 days", "invalid"),
+        ("7 km", "7 km/h", "invalid"),
+    ],
+)
+def test_what_stands_around_a_number_belongs_to_its_value(right: str, text: str, outcome: str) -> None:
+    assert number_scorer(right).score(text).outcome == outcome
+
+
+def test_a_longer_name_is_another_answer() -> None:
+    score = name_scorer("Anna Berg", ["Tom Stone"]).score("It is led by Anna Berg-Mann.")
+    assert (score.outcome, score.candidate) == ("wrong", "anna berg-mann")
+    assert name_scorer("李明").score("由李明华负责").candidate == "李明华"
+    assert name_scorer("李明", follows="讲").score("由李明讲课").outcome == "right"
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("It takes 7 weeks.", "right"),
+        ("7", "right"),
+        ('{"weeks": 7}', "right"),
+        ("7 weeks, not 7 days", "right"),
+        ("7 weeks for 3 people", "right"),
+        ("A repair takes 7 days. A repair takes 7 weeks.", "hedged"),
+        ("7 weeks, and an exchange within a month", "hedged"),
+        ('{"days": 7}', "invalid"),
+        ('{"days": 7, "weeks": 7}', "hedged"),
+        ("9 weeks", "invalid"),
+    ],
+)
+def test_a_form_is_told_from_a_value_only_where_one_value_stands(text: str, outcome: str) -> None:
+    assert OneValueScorer(lenient_number_scorer("7 weeks"), "7 weeks").score(text).outcome == outcome
+
+
+def test_an_answer_may_be_worded_as_its_document_words_it() -> None:
+    assert bounds_in("7 days", ("The shop is open 7 days a week.", "Pay in 9 days.")) == {"rate"}
+    assert bounds_in("Anna", ("Anna sells more than 7 boats.",)) == frozenset()
+    shop = number_scorer("7 days", allowed=frozenset({"rate"}))
+    assert shop.score("We are open 7 days a week.").right
+    assert not shop.score("more than 7 days").right
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        "7 days ",
+        "Will ",
+        "李明",
+        "7 days and 4 hours ",
+        "not 7 days or 30 days ",
+        "7天或30天",
+        "e" + "\u0301" * 50,
+        "A or B, ",
+        "{",
+        "~~*",
+    ],
 )
 def test_endless_repetition_stays_cheap(unit: str) -> None:
     text = unit * (8_000 // len(unit))

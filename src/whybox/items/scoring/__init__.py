@@ -2,6 +2,8 @@
 
 from whybox.items.scoring.choice import ChoiceScorer, choice_scorer
 from whybox.items.scoring.matches import Match, Overlap, Pattern, Schema, text_f1
+from whybox.items.scoring.names import followers
+from whybox.items.scoring.one_value import OneValueScorer, bounds_in
 from whybox.items.scoring.rules import JsonWithKeys, NeverWrite, inflections, never_write
 from whybox.items.scoring.score import Outcome, Score, Scorer
 from whybox.items.scoring.scorers import (
@@ -29,6 +31,7 @@ __all__ = [
     "JsonWithKeys",
     "Match",
     "NeverWrite",
+    "OneValueScorer",
     "Outcome",
     "Overlap",
     "Pattern",
@@ -37,8 +40,10 @@ __all__ = [
     "Scorer",
     "Table",
     "agreement",
+    "bounds_in",
     "choice_scorer",
     "code_scorer",
+    "followers",
     "forms_scorer",
     "inflections",
     "lenient_number_scorer",

@@ -11,23 +11,19 @@ from whybox.errors import CaseError
 from whybox.items.scoring.folding import Folded, fold_text, stands_alone
 from whybox.items.scoring.quantities import Quantity, find_quantities
 from whybox.items.scoring.score import Mention
+from whybox.items.scoring.standing import Amount, unit_of_key
 from whybox.items.scoring.units import Unit, unit_named
 
-ENGLISH_KINDS = ("depot", "office", "device", "station", "model", "warehouse", "unit")
-CHINESE_KINDS = ("仓库", "办公室", "站", "所", "型")
-# What may follow a bare Chinese name; any other character would make it another word (维岚山).
-_PARTICLES = "的是和与或在有也都里中把将为会能可说称及并、"
-_QUOTES = "[\"'“”‘’「」『』《》]*"
-_BARE_LINE = re.compile(r"[\W_]*(?:(?:the |final )*answer(?: is)?|答案)?[是为\W_]*")
-
-
 # A word behind a number says what is counted (7 documents); one of these before it, that nothing is (document 7).
+_BARE_LINE = re.compile(r"[\W_]*(?:(?:the |final )*answer(?: is)?|答案)?[是为\W_]*")
 _COUNTED = re.compile(r"[ \t]*[^\W\d_]")
 _LABELLED = re.compile(
     r"\b(?:article|chapter|clause|day|doc|document|figure|item|level|line|month|no|note|number|option|page|paragraph|part"
     r"|point|room|rule|section|step|table|version|week|year)\.?[ \t]*\Z"
 )
 
+# Without these words the answer would be another one: more than 7 days; 7 days ago can be said as 7 days.
+_STRICT = frozenset({"above", "below", "other", "multiple"})
 Bare = Literal["alone on its line", "anywhere"]
 """Where a number may do without the unit of its candidate. Anywhere: where no other word makes it a number of
 something else."""
@@ -35,15 +31,24 @@ something else."""
 
 @dataclass(frozen=True)
 class NumberCandidate:
-    """A value with the unit that it must carry, or where it may do without; without a unit, any but percent."""
+    """A value with the unit that it must carry, or where it may do without; without a unit, any but percent.
+
+    beside, bounds: how the answer itself is written (7 days and 12 hours; more than 7 days). allowed: bounds that may
+    stand around it besides.
+    """
 
     written: str
     value: Decimal
     unit: Unit | None
     bare: Bare = "alone on its line"
+    beside: tuple[Amount, ...] = ()
+    bounds: frozenset[str] = frozenset()
+    allowed: frozenset[str] = frozenset()
 
     @classmethod
-    def parse(cls, written: str, bare: Bare = "alone on its line") -> "NumberCandidate":
+    def parse(
+        cls, written: str, bare: Bare = "alone on its line", allowed: frozenset[str] = frozenset()
+    ) -> "NumberCandidate":
         """Read `7 days`, `7天`, `-3` or `seven days`; CaseError when there is no number in it."""
         folded = fold_text(written).strip()
         number = next(iter(find_quantities(folded, words=True)), None)
@@ -52,21 +57,35 @@ class NumberCandidate:
                 f"answer: expected a number, found {written!r}", "Write a number, or choose kind: name, choice or text."
             )
         rest = folded[number.end :].strip(" .") if number.unit is None else number.unit
-        return cls(written, number.value, unit_named(rest) if rest else None, bare)
+        unit = unit_named(rest) if rest else None
+        return cls(written, number.value, unit, bare, number.beside, number.bounds, allowed)
 
     def is_met_by(self, quantity: Quantity, text: str) -> bool:
         """Same value, and the same unit; a bare number is enough where it is all that its line says."""
-        if quantity.value != self.value:
+        return quantity.value == self.value and self._stands_so(quantity) and self._has_unit(quantity, text)
+
+    def _stands_so(self, quantity: Quantity) -> bool:
+        """Nothing around the number makes another value of it than the answer is; a bound that the answer names must
+        stand there.
+        """
+        if not set(self.beside) <= set(quantity.beside):
             return False
+        return self.bounds & _STRICT <= quantity.bounds <= self.bounds | self.allowed
+
+    def _has_unit(self, quantity: Quantity, text: str) -> bool:
         if self.unit is None:
             return quantity.unit != "percent"
-        return quantity.unit == self.unit.name or (quantity.unit is None and self._may_be_bare(text, quantity))
+        return quantity.unit == self.unit.name or (quantity.unit is None and self.may_be_bare(text, quantity))
 
-    def _may_be_bare(self, text: str, quantity: Quantity) -> bool:
+    def may_be_bare(self, text: str, quantity: Quantity) -> bool:
+        """Whether a number without a unit may stand for this candidate there."""
         match self.bare:
             case "alone on its line":
                 return _is_bare(text, quantity)
             case "anywhere":
+                key = unit_of_key(text, quantity.start)
+                if key is not None and self.unit is not None and key != self.unit.name:
+                    return False
                 return not (_COUNTED.match(text, quantity.end) or _LABELLED.search(text[: quantity.start]))
             case _:
                 assert_never(self.bare)
@@ -76,12 +95,13 @@ def find_numbers(folded: Folded, candidates: Sequence[NumberCandidate], words: b
     """Mentions of numeric candidates. A range or a list of alternatives counts only if all in it are candidates."""
     extra = [candidate.unit for candidate in candidates if candidate.unit is not None]
     values = {candidate.value for candidate in candidates}
+    amounts = {(candidate.value, candidate.unit.name) for candidate in candidates if candidate.unit is not None}
     return [
         Mention(candidate.written, quantity.start, quantity.end)
         for quantity in find_quantities(folded.text, words, extra)
         if set(quantity.others) <= values
         for candidate in candidates
-        if candidate.is_met_by(quantity, folded.text)
+        if candidate.is_met_by(quantity, folded.text) and set(quantity.beside) <= {*candidate.beside, *amounts}
     ]
 
 
@@ -92,42 +112,12 @@ def _is_bare(text: str, quantity: Quantity) -> bool:
     return bool(_BARE_LINE.fullmatch(before)) and not re.search(r"\w", behind)
 
 
-def find_names(folded: Folded, names: Sequence[str]) -> list[Mention]:
-    """Mentions of names, with or without their kind word: `the Velmora depot`, `“维岚”仓库`."""
-    patterns = {name: _name_pattern(name, names) for name in names}
-    found = (
-        Mention(name, match.start(), match.end())
-        for name, pattern in patterns.items()
-        for match in pattern.finditer(folded.text)
-    )
-    return longest(mention for mention in found if stands_alone(folded.text, mention.start, mention.end))
-
-
-def _name_pattern(name: str, names: Sequence[str]) -> re.Pattern[str]:
-    base, kind = split_kind(name)
-    if kind == "" or [split_kind(other)[0] for other in names].count(base) > 1:
-        return _phrase_pattern(name)
-    if base[-1:].isascii():
-        return re.compile(rf"{_spaced(base)}(?:{_QUOTES}\s+{re.escape(kind)}(?![^\W_]))?")
-    return re.compile(rf"{_spaced(base)}(?:{_QUOTES}{re.escape(kind)}|(?![^\W{_PARTICLES}]))")
-
-
-def split_kind(name: str) -> tuple[str, str]:
-    """A folded name parted into its own word and its kind: (维岚, 仓库), (velmora, depot), (paris, "")."""
-    folded = fold_text(name).strip().removeprefix("the ")
-    for kind in CHINESE_KINDS:
-        if folded.endswith(kind) and len(folded) > len(kind) + 1:
-            return folded.removesuffix(kind), kind
-    base, _, last = folded.rpartition(" ")
-    return (base, last) if base and last in ENGLISH_KINDS else (folded, "")
-
-
 def find_phrases(folded: Folded, phrases: Sequence[str]) -> list[Mention]:
     """Mentions of words or phrases, whole and in their order, any blanks between them."""
     return longest(
         Mention(phrase, match.start(), match.end())
         for phrase in phrases
-        for match in _phrase_pattern(phrase).finditer(folded.text)
+        for match in phrase_pattern(phrase).finditer(folded.text)
         if match.end() > match.start() and stands_alone(folded.text, match.start(), match.end())
     )
 
@@ -138,20 +128,21 @@ def find_forms(folded: Folded, by_form: Mapping[str, str]) -> list[Mention]:
 
 
 @lru_cache(maxsize=4096)
-def _phrase_pattern(phrase: str) -> re.Pattern[str]:
-    return re.compile(_spaced(fold_text(phrase).strip().rstrip(".。")) or r"(?!)")
+def phrase_pattern(phrase: str) -> re.Pattern[str]:
+    return re.compile(spaced(fold_text(phrase).strip().rstrip(".。")) or r"(?!)")
 
 
-def _spaced(folded: str) -> str:
+def spaced(folded: str) -> str:
     return r"\s+".join(re.escape(word) for word in folded.split())
 
 
 def find_codes(folded: Folded, codes: Sequence[str]) -> list[Mention]:
     """Mentions of codes: exact signs, and no hyphen or underscore that would make them longer."""
-    return [m for m in find_phrases(folded, codes) if not _is_continued(folded.text, m.start, m.end)]
+    return [m for m in find_phrases(folded, codes) if not is_continued(folded.text, m.start, m.end)]
 
 
-def _is_continued(text: str, start: int, end: int) -> bool:
+def is_continued(text: str, start: int, end: int) -> bool:
+    """Whether a hyphen or underscore makes a word longer: K7Q-19-B, Anna Berg-Mann."""
     return bool(re.search(r"[^\W_][-_]\Z", text[:start][-2:]) or re.match(r"[-_][^\W_]", text[end:]))
 
 

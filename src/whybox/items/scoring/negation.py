@@ -1,8 +1,9 @@
 """Negation scope, English and Chinese: whether a mention is denied rather than asserted.
 
 English: a negator at most three words before the mention, in its clause, "not only" excepted. Chinese: at most four
-characters before, 不仅 and 不只 excepted. Behind the mention: "… is wrong", …是错的. A scope ends at another mention
-unless the two are joined ("not 7 or 30", but "不是30天是7天").
+characters before, 不仅 and 不只 excepted. Doubt ("I doubt it is", "does not say that", 是否) reaches over its whole
+clause. Behind the mention: "… is wrong", …是错的. A scope ends at another mention unless the two are joined ("not 7 or
+30", but "不是30天是7天").
 """
 
 import re
@@ -22,6 +23,13 @@ _DENIED_BEHIND = re.compile(
     r"|[是都]*(?:错[的误了]|不对|不正确))"
 )
 
+_DOUBT = re.compile(
+    r"(?<!\bno )(?<!\ba )(?<!\bwithout )\bdoubt(?:s|ed|ful|fully)?\b"
+    r"|\b(?:unlikely|hardly|scarcely|whether|den(?:y|ies|ied)|wonders?|unsure|uncertain)\b"
+    r"|(?:\bnot|n't)(?: \w+)? (?:think|believe|suppose|expect|say|state|mention|claim|sure|certain|clear|know)\b"
+    r"|怀疑|未必|不一定|不见得|是否|不(?:认为|觉得|相信|确定)"
+)
+
 # No scope reaches further back than this; it keeps endless repetitions cheap.
 _FURTHEST = 200
 
@@ -35,7 +43,7 @@ def is_negated(text: str, mention: Span, others: Sequence[Span]) -> bool:
         return True
     head = _scope_start(text, start, others)
     clause = text[head:start]
-    return _denied_in_english(clause) or _denied_in_chinese(clause)
+    return _denied_in_english(clause) or _denied_in_chinese(clause) or _DOUBT.search(clause) is not None
 
 
 def clause_start(text: str, at: int) -> int:

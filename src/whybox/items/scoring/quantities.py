@@ -11,8 +11,10 @@ from decimal import Decimal
 from itertools import pairwise
 
 from whybox.items.scoring.folding import is_han, is_word
+from whybox.items.scoring.negation import is_negated
 from whybox.items.scoring.numerals import CHINESE_RUN, ENGLISH_RUN, chinese_value, english_value
-from whybox.items.scoring.units import UNITS, Unit, after_pattern
+from whybox.items.scoring.standing import Amount, are_listed, are_summed, bounds_of, is_rate, loose_amounts
+from whybox.items.scoring.units import UNITS, Unit, after_pattern, of_one_kind, same_amount
 
 _RUN = re.compile(r"\.?[0-9](?:[0-9.,:/⁄]*[0-9])?")
 _PLAIN = re.compile(r"(?:[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)?(?:\.[0-9]+)?")
@@ -33,6 +35,8 @@ class Quantity:
     """A number at [start, end) of the folded text; `unit` is canonical.
 
     `others`: what is offered in the same breath, the other end of a range or the rest of a list of alternatives.
+    `beside`: amounts in another unit that are joined to it (7 days and 12 hours); `bounds`: what around it makes
+    another value of it (`whybox.items.scoring.standing`).
     """
 
     value: Decimal
@@ -41,6 +45,8 @@ class Quantity:
     end: int
     in_words: bool = False
     others: tuple[Decimal, ...] = ()
+    beside: tuple[Amount, ...] = ()
+    bounds: frozenset[str] = frozenset()
 
 
 def find_quantities(text: str, words: bool, extra: Sequence[Unit] = ()) -> list[Quantity]:
@@ -53,7 +59,14 @@ def find_quantities(text: str, words: bool, extra: Sequence[Unit] = ()) -> list[
         for number in sorted(numbers, key=lambda number: number.start)
         if (quantity := _with_unit(text, number, after, names)) is not None
     ]
-    return _among_alternatives(text, _joined(text, found))
+    bound = [replace(one, bounds=bounds_of(text, one.start, one.end, one.unit)) for one in found]
+    return _among_alternatives(text, _joined(text, _beside(text, bound)))
+
+
+def amounts_in(text: str) -> list[Quantity]:
+    """Every quantity of folded text, those without a number (a week) among them, in order."""
+    loose = (Quantity(value, unit, start, end) for (value, unit), start, end in loose_amounts(text))
+    return sorted([*find_quantities(text, words=True), *loose], key=lambda one: one.start)
 
 
 def _digit_runs(text: str) -> Iterator[Quantity]:
@@ -117,6 +130,44 @@ def _is_longer(text: str, number: Quantity) -> bool:
     if not number.in_words or text[number.start].isascii():
         return False
     return bool(behind) and is_han(behind)
+
+
+def _beside(text: str, found: list[Quantity]) -> list[Quantity]:
+    """Amounts that are joined make one claim: in another unit a longer amount (unless a list says the same again,
+    7 days or 1 week), in the same one another value.
+    """
+    out = {one.start: one for one in found}
+    loose = [Quantity(value, unit, start, end) for (value, unit), start, end in loose_amounts(text)]
+    for left, right in pairwise(sorted([*(one for one in found if one.unit), *loose], key=lambda one: one.start)):
+        joint, one_kind = text[left.end : right.start], of_one_kind(left.unit, right.unit)
+        summed = are_summed(joint, one_kind, loose=left.start not in out or right.start not in out)
+        if right.start not in out and is_rate(joint, one_kind):
+            _add(out, left.start, bounds={"rate"})
+            continue
+        others = summed or (are_listed(joint, one_kind) and not _equal(left, right))
+        if others and left.end <= right.start and not is_negated(text, (left.start, left.end), ()):
+            _add_amount(out, left.start, right)
+            _add_amount(out, right.start, left)
+    return [out[one.start] for one in found]
+
+
+def _equal(one: Quantity, other: Quantity) -> bool:
+    return same_amount(one.value, one.unit, other.value, other.unit)
+
+
+def _add_amount(out: dict[int, Quantity], start: int, other: Quantity) -> None:
+    own = out.get(start)
+    if own is None or other.unit is None:
+        return
+    if own.unit != other.unit:
+        out[start] = replace(own, beside=(*own.beside, (other.value, other.unit)))
+    elif own.value != other.value:
+        out[start] = replace(own, others=(*own.others, other.value))
+
+
+def _add(out: dict[int, Quantity], start: int, bounds: set[str]) -> None:
+    if start in out:
+        out[start] = replace(out[start], bounds=out[start].bounds | bounds)
 
 
 def _joined(text: str, found: list[Quantity]) -> list[Quantity]:

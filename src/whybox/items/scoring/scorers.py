@@ -10,6 +10,7 @@ from functools import partial
 
 from whybox.items.scoring import finders
 from whybox.items.scoring.folding import Folded, fold
+from whybox.items.scoring.names import find_names, find_words
 from whybox.items.scoring.negation import clause_start
 from whybox.items.scoring.score import Mention, Score, decide, finished, without_candidate
 
@@ -31,9 +32,13 @@ class CandidateScorer:
         return finished(decide(folded, self.find(folded), self.right), finish_reason)
 
 
-def number_scorer(right: str, others: Sequence[str] = (), words: bool = True) -> CandidateScorer:
-    """Values with units. `words`: whether `seven` and 七 are read. CaseError when a candidate holds no number."""
-    candidates = [finders.NumberCandidate.parse(written) for written in (right, *others)]
+def number_scorer(
+    right: str, others: Sequence[str] = (), words: bool = True, allowed: frozenset[str] = frozenset()
+) -> CandidateScorer:
+    """Values with units. `words`: whether `seven` and 七 are read; `allowed`: what may stand around the value besides
+    (`standing`). CaseError when a candidate holds no number.
+    """
+    candidates = [finders.NumberCandidate.parse(written, allowed=allowed) for written in (right, *others)]
     return CandidateScorer(right, tuple(others), partial(finders.find_numbers, candidates=candidates, words=words))
 
 
@@ -43,10 +48,10 @@ def lenient_number_scorer(right: str, others: Sequence[str] = ()) -> CandidateSc
     return CandidateScorer(right, tuple(others), partial(finders.find_numbers, candidates=candidates, words=True))
 
 
-def name_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
-    """Names of places, offices, devices; the kind word may be left out."""
+def name_scorer(right: str, others: Sequence[str] = (), follows: str = "") -> CandidateScorer:
+    """Names of people, places, offices, devices; the kind word may be left out. `follows`: see `find_names`."""
     names = (right, *others)
-    return CandidateScorer(right, tuple(others), partial(finders.find_names, names=names))
+    return CandidateScorer(right, tuple(others), partial(find_names, names=names, follows=follows))
 
 
 def code_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
@@ -56,9 +61,8 @@ def code_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
 
 
 def word_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
-    """Whole words or phrases."""
-    phrases = (right, *others)
-    return CandidateScorer(right, tuple(others), partial(finders.find_phrases, phrases=phrases))
+    """Whole words or phrases; abbreviations such as IT in their own case."""
+    return CandidateScorer(right, tuple(others), partial(find_words, words=(right, *others)))
 
 
 def forms_scorer(right: Sequence[str], others: Sequence[Sequence[str]] = ()) -> CandidateScorer:

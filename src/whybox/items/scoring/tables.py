@@ -83,6 +83,10 @@ def _quantities() -> tuple[Table, ...]:
                     "7 or 30? Answer: 7 days",
                     "7 or 9? Answer: 7 days",
                     "7 days or 1 week",
+                    "no more than 7 days",
+                    "at least 7 days",
+                    "7 days (168 hours)",
+                    "There is no doubt that it is 7 days.",
                     "7",
                     "7 (days)",
                     "within $7$ days",
@@ -100,16 +104,33 @@ def _quantities() -> tuple[Table, ...]:
                     "7/30 days",
                 ),
                 *("7 or 9 days", "5, 6, 7, 8 or 9 days", "7 days or 9 days", "5 days, 6 days, 7 days"),
+                *("7 days and 12 hours", "7 days 4 hours", "7 weeks and 2 days", "7 days or 2 weeks", "7 days, 9 days"),
+                *("7 days ago", "more than 7 days", "less than 7 days", "almost 7 days", "I doubt it is 7 days"),
+                *("We are open 7 days a week.", "7 days per week", "twice 7 days", "7 days and a half", "every 7 days"),
+                *("It does not say that it takes 7 days.", "7 days and a week", "7 days (12 hours)"),
                 *("between 5 and 7 days", "~~7 days~~", "7 business days", "document 7 says so", "isn't 7 days", ""),
             ),
         ),
         Table(
             "number zh",
             number_scorer("7天", ["30天", "70天"]),
-            ("７天", "七天", "答案：7 天", "不是30天，是7天", "7日", "不是30天是7天", "需要７天。", "不仅要7天"),
+            (
+                "７天",
+                "七天",
+                "答案：7 天",
+                "不是30天，是7天",
+                "7日",
+                "不是30天是7天",
+                "需要７天。",
+                "不仅要7天",
+                "不超过7天",
+                "7天以内",
+                "7天或1周",
+            ),
             (
                 *("十七天", "七十天", "不是7天", "7天或30天", "7个工作日", "第七天", "7天半", "7万天", "并非7天"),
-                *("7天或9天", "5、6、7、8天"),
+                *("7天或9天", "5、6、7、8天", "7天12小时", "7天零12小时", "不到7天", "超过7天", "7天前", "7天多"),
+                *("每周7天", "未必是7天", "7天或2周"),
                 *("5至7天", "7月7日", "①7个月", "七千天", "除了7天", "我选30，7天不对"),
             ),
         ),
@@ -154,7 +175,61 @@ def _bare_numbers() -> tuple[Table, ...]:
 
 
 def _names() -> tuple[Table, ...]:
+    return (*_common_words(), *_bounded_names())
+
+
+def _common_words() -> tuple[Table, ...]:
     return (
+        Table(
+            "name Will",
+            name_scorer("Will", ["Mark"]),
+            (
+                "Will.",
+                "Will sells boats.",
+                "The answer is Will.",
+                "will",
+                "WILL",
+                "It is Will who sells.",
+                "I asked Will.",
+            ),
+            (
+                *("The company will sell you a boat.", "Will you buy a boat?", "Will refunds be paid?", "It will."),
+                *("Will the company sell it", "WE WILL SELL IT", "Will's boat", 'The answer is "Mark", he will.'),
+            ),
+        ),
+        Table(
+            "name IT",
+            name_scorer("IT", ["HR"]),
+            ("IT", "The IT department.", "it", "Answer: IT", "部门是IT"),
+            ("It depends.", "it depends", "IT DEPENDS", "Contact us, it is easy."),
+        ),
+        Table(
+            "name May",
+            name_scorer("May", ["June"]),
+            ("May", "Bills are due in May.", "It is May"),
+            ("You may pay in July.", "May I pay in July?", "you may"),
+        ),
+        Table("text US", word_scorer("US"), ("US", "In the US it is so."), ("Contact us in France.", "USA")),
+    )
+
+
+def _bounded_names() -> tuple[Table, ...]:
+    return (
+        Table(
+            "name Anna Berg",
+            name_scorer("Anna Berg", ["Tom Stone"]),
+            ("Anna Berg", "anna berg", "It is Anna Berg.", "ANNA BERG", "it is anna berg", "It is Anna Berg's."),
+            (
+                *("Anna Berg-Mann", "Anna Bergmann", "Anna Berg's sister", "the sister of Anna Berg"),
+                *("Anna Berg Mann leads it", "Joanna Berg"),
+            ),
+        ),
+        Table(
+            "name 李明",
+            name_scorer("李明", ["王芳"]),
+            ("李明", "由李明负责", "是李明的", "李明和王五", "李明先生", "答案是李明。"),
+            ("李明华", "由李明华负责", "李明的妹妹", "王芳"),
+        ),
         Table(
             "name en",
             name_scorer("Velmora", ["Tanrik"]),

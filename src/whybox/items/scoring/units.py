@@ -1,7 +1,8 @@
-"""Units of measure as answers write them: each with its English and Chinese forms. Data, no logic."""
+"""Units of measure as answers write them: each with its English and Chinese forms, and what it is a measure of."""
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import lru_cache
 
 
@@ -42,6 +43,45 @@ UNITS: tuple[Unit, ...] = (
     Unit("person", ("people", "persons", "person", "个人", "人")),
     Unit("page", ("pages", "page", "页")),
 )
+
+# What a unit measures, and how many of the smallest make one; None where that is no fixed number (a month of days).
+MEASURES: dict[str, tuple[str, int | None]] = {
+    "second": ("time", 1),
+    "minute": ("time", 60),
+    "hour": ("time", 3_600),
+    "day": ("time", 86_400),
+    "week": ("time", 604_800),
+    "working day": ("time", None),
+    "month": ("time", None),
+    "year": ("time", None),
+    "millimetre": ("length", 1),
+    "centimetre": ("length", 10),
+    "metre": ("length", 1_000),
+    "kilometre": ("length", 1_000_000),
+    "gram": ("mass", 1),
+    "kilogram": ("mass", 1_000),
+    "tonne": ("mass", 1_000_000),
+    "dollar": ("money", None),
+    "euro": ("money", None),
+    "yuan": ("money", None),
+}
+
+
+def of_one_kind(one: str | None, other: str | None) -> bool:
+    """Whether two units measure the same thing, so that a value in one stands beside a value in the other."""
+    kinds = [MEASURES.get(unit, (unit, None))[0] for unit in (one or "", other or "")]
+    return kinds[0] == kinds[1]
+
+
+def same_amount(value: Decimal, unit: str | None, other: Decimal, of: str | None) -> bool:
+    """Whether two quantities are equal, in one unit or converted exactly: 7 days and 1 week."""
+    if unit == of:
+        return value == other
+    kind, scale = MEASURES.get(unit or "", ("", None))
+    other_kind, other_scale = MEASURES.get(of or "", ("", None))
+    if kind != other_kind or scale is None or other_scale is None:
+        return False
+    return value * scale == other * other_scale
 
 
 def unit_named(written: str) -> Unit:

@@ -14,11 +14,12 @@ class CaseInfo(Part):
 
 
 class AnswerSide(Part):
-    """An answer and its log-probability at the decision (nats)."""
+    """An answer and its log-probability at the decision (nats). stand_in: the case names none, this one was written."""
 
     text: str
     logprob: float | None
     logprob_reason: str | None = None
+    stand_in: bool = False
 
 
 class Prefix(Part):

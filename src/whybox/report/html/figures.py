@@ -119,7 +119,7 @@ def evidence(rows: tuple[SegmentRow, ...], segments: tuple[SegmentInfo, ...], mo
 
 def verdict_line(cause: Cause, metric: Metric) -> Line | None:
     """Where the metric stands without the edit, with it, and with the shams; None if it was not measured."""
-    if cause.after is None:
+    if cause.after is None or cause.effect is None:
         return None
     shams = list(cause.shams.after[:MOST_SHAMS]) if cause.shams else []
     scale = scale_over([metric.base, cause.after, *shams], 4.0, 96.0, room=0.3)

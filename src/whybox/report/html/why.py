@@ -14,7 +14,7 @@ from whybox.report.html.why_tables import further_tables
 from whybox.report.numbers import exact
 from whybox.report.visible import visible
 from whybox.report.words import say
-from whybox.verdict.experiment_words import named
+from whybox.verdict.experiment_words import named, parts_named
 
 MOST_SEGMENTS = 12
 MOST_HEADS = 12
@@ -127,6 +127,7 @@ def _head_scale(document: WhyDocument) -> Scale:
 class PartBar:
     """A part with its bar (zero), the mean with values of other prompts as its mark, and its flags."""
 
+    name: str
     row: PartRow
     bar: figures.Bar
     again: str
@@ -143,7 +144,7 @@ def _part_bar(row: PartRow, scale: Scale, noise: float, lang: Lang) -> PartBar:
     again = row.resample
     mark = None if again is None else scale.at(again.value)
     told = "—" if again is None else findings.spread(again, noise, lang)
-    return PartBar(row, replace(drawn, mark=mark), told, findings.flags(row.flags, lang))
+    return PartBar(parts_named(row.name, lang), row, replace(drawn, mark=mark), told, findings.flags(row.flags, lang))
 
 
 def _ranked_parts(document: WhyDocument) -> tuple[PartRow, ...]:
@@ -186,14 +187,14 @@ def _segments(document: WhyDocument, lang: Lang) -> Table:
         low, high = row.direct_interval or (None, None)
         null = (row.null.low, row.null.high, row.null.p) if row.null else (None, None, None)
         numbers = (row.share, row.direct, low, high, row.total, row.removed, row.noise, *null)
-        rows.append([visible(row.name), *map(exact, numbers)])
+        rows.append([visible(sentences.called(row.name, document, lang)), *map(exact, numbers)])
     return Table("segments", _columns(lang, *names), rows)
 
 
 def _tokens(document: WhyDocument, lang: Lang) -> Table:
-    segments = document.prompt.segments
+    names = [visible(sentences.called(segment.name, document, lang)) for segment in document.prompt.segments]
     rows = [
-        [str(place), str(t.id), visible(t.text), t.bytes, f"{t.part}/{t.of}", segments[t.segment].name]
+        [str(place), str(t.id), visible(t.text), t.bytes, f"{t.part}/{t.of}", names[t.segment]]
         for place, t in enumerate(document.prompt.tokens)
     ]
     return Table("tokens", _columns(lang, "position", "id", "text", "bytes", "part", "segment"), rows)

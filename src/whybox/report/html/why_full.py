@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 from whybox.report import findings
 from whybox.report.document import Effect, Full, Lang, SetRow, WhyDocument
 from whybox.report.numbers import number
-from whybox.report.sentences import effect, tone_of
+from whybox.report.sentences import called, effect, tone_of
 from whybox.report.words import say
+from whybox.verdict.experiment_words import parts_named
 
 MOST_ROWS = 8
 MOST_SENTENCES = 3  # of one kind
@@ -100,7 +101,7 @@ def _ablations(full: Full, document: WhyDocument, lang: Lang) -> Block:
     rows = []
     for row in full.ablations:
         effects = [_effect(one, document, lang) for one in (row.zero, row.mean, row.resample)]
-        rows.append([Cell(row.name), *effects, _p(row.resample), _flags(row.flags, lang)])
+        rows.append([Cell(parts_named(row.name, lang)), *effects, _p(row.resample), _flags(row.flags, lang)])
     return Block(
         name,
         title,
@@ -120,9 +121,9 @@ def _repairs(full: Full, document: WhyDocument, lang: Lang) -> Block:
     for row in full.repairs:
         effects = [_effect(one, document, lang) for one in (row.direct, row.total, row.conditional)]
         repaired = Cell(number(row.repaired or 0.0) if findings.is_repaired(row) else "—", numeric=True)
-        given = Cell(findings.listed(row.given, lang))
+        given = Cell(findings.listed_parts(row.given, lang))
         rest = [repaired, effects[2], given, _number(row.everywhere, document.metric.noise, lang)]
-        rows.append([Cell(row.name), *effects[:2], *rest, _flags(row.flags, lang)])
+        rows.append([Cell(parts_named(row.name, lang)), *effects[:2], *rest, _flags(row.flags, lang)])
     good = list(findings.made_good(full, document, lang))[:MOST_SENTENCES]
     told = [*good, findings.joint_sentence(full, document, lang)]
     pairs = list(findings.pair_sentences(full, document, lang))
@@ -163,7 +164,7 @@ def _segments(full: Full, document: WhyDocument, lang: Lang) -> Block:
     for row in full.segments:
         effects = [_effect(one, document, lang) for one in (row.direct, row.total, row.between, row.muted)]
         interaction = _number(row.interaction, document.metric.noise, lang)
-        rows.append([Cell(row.name), *effects, interaction])
+        rows.append([Cell(called(row.name, document, lang)), *effects, interaction])
     return Block(
         name,
         title,
@@ -182,7 +183,7 @@ def _gradients(full: Full, document: WhyDocument, lang: Lang) -> Block:
         return Block(name, title, missing=full.gradients_reason or "")
     rows = [
         [
-            Cell(row.name),
+            Cell(parts_named(row.name, lang)),
             Cell(findings.flag(row.chosen, lang)),
             Cell(number(row.estimate, signed=True), numeric=True),
             _effect(row.effect, document, lang),

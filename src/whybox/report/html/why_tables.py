@@ -20,9 +20,10 @@ from whybox.report.document import (
 )
 from whybox.report.html.page import Table
 from whybox.report.numbers import exact
+from whybox.report.sentences import called
 from whybox.report.visible import visible
 from whybox.report.words import say
-from whybox.verdict.experiment_words import named
+from whybox.verdict.experiment_words import named, parts_named
 
 FEW = 6  # rows that are drawn of a table whose section shows its rows anyway
 _FLAGS = ("flags",)
@@ -32,7 +33,7 @@ def further_tables(document: WhyDocument, lang: Lang) -> Iterator[Table]:
     """Parts, every section of full effort, stages, texts and runs."""
     yield _parts(document, lang)
     if document.full is not None:
-        yield from _full(document.full, lang)
+        yield from _full(document.full, document, lang)
     yield _runs(document, lang)
     names = ("run_text", "tokens", "text")
     texts = [[str(i + 1), str(one.tokens), visible(one.text)] for i, one in enumerate(document.texts)]
@@ -67,10 +68,17 @@ def _parts(document: WhyDocument, lang: Lang) -> Table:
 def _part(row: PartRow, lang: Lang) -> list[str]:
     again = row.resample
     spread = [_value(again), exact(again.sd) if again else ""]
-    return [row.name, exact(row.wrote), _value(row.zero), *_null(row.zero), *spread, findings.flags(row.flags, lang)]
+    return [
+        parts_named(row.name, lang),
+        exact(row.wrote),
+        _value(row.zero),
+        *_null(row.zero),
+        *spread,
+        findings.flags(row.flags, lang),
+    ]
 
 
-def _full(full: Full, lang: Lang) -> Iterator[Table]:
+def _full(full: Full, document: WhyDocument, lang: Lang) -> Iterator[Table]:
     three = _columns(lang, "name", "zero", "mean", "resample", "sd", *_NULL, *_FLAGS)
     yield Table("ablations", three, [_ablation(row, lang) for row in full.ablations], most=FEW)
     three_ways = ("direct", "total", "repaired", "conditional", "given", "everywhere")
@@ -84,7 +92,7 @@ def _full(full: Full, lang: Lang) -> Iterator[Table]:
     scored = [[visible(row.name), exact(row.score), exact(row.left_out)] for row in sources]
     yield Table("context", _columns(lang, "source", "score", "left_out"), scored, most=FEW)
     ways = _columns(lang, "segment", "direct", "total", "between", "muted", "interaction")
-    yield Table("every-way", ways, [_segment(row) for row in full.segments], most=FEW)
+    yield Table("every-way", ways, [_segment(row, document, lang) for row in full.segments], most=FEW)
     mapped = full.gradients.rows if full.gradients else ()
     checked = _columns(lang, "name", "chosen", "estimate", "measured", *_FLAGS)
     yield Table("gradients", checked, [_estimate(row, lang) for row in mapped], most=FEW)
@@ -96,37 +104,61 @@ def _full(full: Full, lang: Lang) -> Iterator[Table]:
 
 def _ablation(row: AblationRow, lang: Lang) -> list[str]:
     three = [_value(row.zero), _value(row.mean), _value(row.resample), exact(row.resample.sd)]
-    return [row.name, *three, *_null(row.resample), findings.flags(row.flags, lang)]
+    return [parts_named(row.name, lang), *three, *_null(row.resample), findings.flags(row.flags, lang)]
 
 
 def _repair(row: RepairRow, lang: Lang) -> list[str]:
     three = [_value(row.direct), _value(row.total), exact(row.repaired), _value(row.conditional)]
-    beside = [" + ".join(row.given), exact(row.everywhere), *_null(row.conditional)]
-    return [row.name, *three, *beside, findings.flags(row.flags, lang)]
+    beside = [" + ".join(parts_named(name, lang) for name in row.given), exact(row.everywhere), *_null(row.conditional)]
+    return [parts_named(row.name, lang), *three, *beside, findings.flags(row.flags, lang)]
 
 
 def _pair(row: PairRow, lang: Lang) -> list[str]:
-    return [*row.parts, _value(row.joint), exact(row.interaction), *_null(row.joint), findings.flag(row.flag, lang)]
+    return [
+        *(parts_named(part, lang) for part in row.parts),
+        _value(row.joint),
+        exact(row.interaction),
+        *_null(row.joint),
+        findings.flag(row.flag, lang),
+    ]
 
 
 def _set(row: SetRow, lang: Lang) -> list[str]:
     numbers = [exact(row.ld), str(row.tried), _yes(row.turns)]
-    return [findings.set_name(row, lang), " + ".join(row.parts), *numbers, row.answer or ""]
+    return [
+        findings.set_name(row, lang),
+        " + ".join(parts_named(part, lang) for part in row.parts),
+        *numbers,
+        row.answer or "",
+    ]
 
 
-def _segment(row: KnockoutRow) -> list[str]:
+def _segment(row: KnockoutRow, document: WhyDocument, lang: Lang) -> list[str]:
     four = [_value(one) for one in (row.direct, row.total, row.between, row.muted)]
-    return [visible(row.name), *four, exact(row.interaction)]
+    return [visible(called(row.name, document, lang)), *four, exact(row.interaction)]
 
 
 def _estimate(row: GradientRow, lang: Lang) -> list[str]:
     chosen = findings.flag(row.chosen, lang)
-    return [row.name, chosen, exact(row.estimate), _value(row.effect), findings.flags(row.flags, lang)]
+    return [
+        parts_named(row.name, lang),
+        chosen,
+        exact(row.estimate),
+        _value(row.effect),
+        findings.flags(row.flags, lang),
+    ]
 
 
 def _along(row: AlongRow, lang: Lang) -> list[str]:
     whole = [exact(row.estimate), exact(row.joint), exact(row.shared), str(row.midpoints)]
-    return [row.place, *whole, row.largest, exact(row.share), _value(row.effect), findings.flags(row.flags, lang)]
+    return [
+        row.place,
+        *whole,
+        parts_named(row.largest, lang),
+        exact(row.share),
+        _value(row.effect),
+        findings.flags(row.flags, lang),
+    ]
 
 
 def _runs(document: WhyDocument, lang: Lang) -> Table:
