@@ -134,7 +134,7 @@ def _signed(text: str, number: Quantity, after: re.Pattern[str], names: dict[str
         found,
         value=-found.value if negative else found.value,
         start=min(sign.start, found.start),
-        bounds=frozenset({"sign"} if sign.says == "unsure" else ()),
+        bounds=frozenset({"unsure"} if sign.says == "unsure" else ()),
     )
 
 
@@ -227,7 +227,7 @@ def _among_alternatives(text: str, found: list[Quantity]) -> list[Quantity]:
     for left, right in pairwise(found):
         bare = left.unit is not None and right.unit is None and not _COUNTED.match(text, right.end)
         if bare and left.value != right.value and _OR.fullmatch(text[left.end : right.start]):
-            out[left.start] = replace(out[left.start], others=(*out[left.start].others, right.value))
+            _add(out, left.start, bounds={"unsure"})
     return list(out.values())
 
 
