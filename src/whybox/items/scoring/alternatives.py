@@ -27,10 +27,14 @@ _LATIN_BEHIND = re.compile(
     rf"{_KIND}{_OR}(?:(?:{_LEADS})[ \t]+)*(?P<item>{_CODE}|{_WORD})(?P<last>[ \t]*(?:[.,;!?\n]|\Z))?", re.IGNORECASE
 )
 _LATIN_BEFORE = re.compile(rf"(?P<item>{_CODE}|{_WORD}){_KIND}{_OR}(?:(?:{_LEADS})[ \t]+)*\Z", re.IGNORECASE)
-_HAN_BEHIND = re.compile(rf"{_HAN_KIND}?{_HAN_OR}(?P<item>[{HAN}]{{2,6}}?(?:{_HAN_KIND}|(?=[，。；！？、\s]|\Z)))")
+_HAN_BEHIND = re.compile(
+    rf"{_HAN_KIND}?{_HAN_OR}(?P<item>[{HAN}]{{2,6}}?(?:{_HAN_KIND}|(?<!的)(?=[，。；！？、\s]|\Z)))"
+)
 _HAN_BEFORE = re.compile(rf"(?P<item>[{HAN}]{{2,8}}){_HAN_OR}\Z")
 
-_PARTED = r"\n[ \t]*[0-9]{1,2}[.)][ \t]|[,;/|\n.!?、，；。！？&]|(?<![^\W_])(?:or|and|Or|And)(?![^\W_])|或(?!许|则)者?|还是"
+_PARTED = (
+    r"\n[ \t]*[0-9]{1,2}[.)][ \t]|[,;/|\n.!?、，；。！？&]|(?<![^\W_])(?:or|and|Or|And)(?![^\W_])|或(?!许|则)者?|还是"
+)
 _PART = re.compile(rf"(?:{_PARTED})(?:[ \t]*(?:{_PARTED}))*")
 _ITEM = re.compile(
     rf"[ \t\W]*(?:[0-9]{{1,2}}[.)][ \t]+)?(?:(?i:or|and|then|{_LEADS})[ \t]+)*"
@@ -39,9 +43,12 @@ _ITEM = re.compile(
 _WEAK = re.compile(r"(?:[,，& \t]|and)+")
 _WEAK_HAN = re.compile(r"[,，.。!！?？\s]+")
 _NO_NAMES = frozenset(
-    "yes yeah yep no sure well ok okay right correct exactly indeed certainly answer final thanks thank hello hi note source"
-    " explanation reason done end true false here it this that nothing none nobody see also please only so today now"
-    " rather else not 是 是的 对的 没错 好的 答案 谢谢 正确 当然 可以 根据 因此 所以 来源 说明 理由 解释 回答 完毕 确实".split()
+    (
+        "yes yeah yep no sure well ok okay right correct exactly indeed certainly answer final thanks thank hello hi note"
+        " source explanation reason done end true false here it this that nothing none nobody see also please only so today"
+        " now rather else not more less and whether"
+        " 是 是的 对的 没错 好的 答案 谢谢 正确 当然 可以 根据 因此 所以 来源 说明 理由 解释 回答 完毕 确实"
+    ).split()
 )
 
 
@@ -61,17 +68,18 @@ def _found(folded: Folded, find: Callable[[Folded], list[Mention]]) -> list[Ment
     return [*mentions, *(Mention(folded.text[start:end], start, end) for start, end in free)]
 
 
-def _either(text: str, mentions: Sequence[Mention]) -> Iterator[Place]:
+def _either(text: str, mentions: Sequence[Mention]) -> list[Place]:
     """What an `or` joins to a mention, in its script: a name by its capital, or a word that ends the clause."""
+    found: list[Place] = []
     for one in mentions:
         in_han, head = is_han(text[one.end - 1]), max(0, one.start - _NEAR)
         behind = (_HAN_BEHIND if in_han else _LATIN_BEHIND).match(text, one.end)
         before = (_HAN_BEFORE if in_han else _LATIN_BEFORE).search(text[head : one.start])
         if behind is not None and (in_han or behind["item"][0].isupper() or behind["last"] is not None):
-            if behind["item"].lower() not in _NO_NAMES:
-                yield behind.span("item")
-        if before is not None and before["item"].lower() not in _NO_NAMES | {"and", "whether"}:
-            yield head + before.start("item"), head + before.end("item")
+            found.append(behind.span("item"))
+        if before is not None:
+            found.append((head + before.start("item"), head + before.end("item")))
+    return [place for place in found if text[slice(*place)].lower() not in _NO_NAMES]
 
 
 def _listed(text: str, known: frozenset[int]) -> Iterator[Place]:

@@ -27,13 +27,15 @@ _DENIED_BEFORE = re.compile(
     r"(?:≠|!=|=/=|<>|\b(?:anything|everything|all|anyone|anywhere|nothing) (?:but|except)(?: for)?(?: the)?"
     r"|\b(?:unlike|avoid|avoids|avoiding|excluding|exclude|excludes|excluded|without|far from|apart from|aside from"
     r"|other than|no longer|no)(?: the| option| answer)*"
-    r"|\b(?:wrong|incorrect|false|mistaken)(?: answer)?(?: is|:| to (?:say|choose|pick|think|answer))*(?: the| that| it is| it's)*)"
+    r"|\b(?:wrong|incorrect|false|mistaken)(?: answer)?(?: is|:| to (?:say|choose|pick|think|answer))*"
+    r"(?: the| that| it is| it's)*)"
     r"[ \t\"“(]*\Z"
 )
 _JOINED = re.compile(r"[\s,，、/]*(?:or|and|nor|或者?|和|与|及)?\s*(?:the |an? )?")
 _DENIED_BEHIND = re.compile(
     r"[\s\"”’)]*(?:(?:is|are|was|were|'s)\s+(?:wrong|incorrect|false|not (?:right|correct|true|the answer))\b"
-    r"|(?:isn't|aren't|wasn't|is not|was not|can't be|cannot be)\s+(?:it|right|correct|true|the (?:right |correct )?(?:answer|one))\b"
+    r"|(?:isn't|aren't|wasn't|is not|was not|can't be|cannot be)\s+"
+    r"(?:it|right|correct|true|the (?:right |correct )?(?:answer|one))\b"
     r"|(?:isn't|aren't|wasn't|doesn't|didn't|(?:is|are|was|were|does|did) not|not)[ \t]*(?:[.!;\n]|\Z)"
     r"|(?:is|are|was|were|can be|has been)\s+(?:excluded|ruled out|rejected|impossible|out of the question)\b"
     r"|(?:[?？][\s?？\"”]*|,[ \t]*)(?:no|nope|not)[ \t]*(?:[.,!;\n]|\Z)"

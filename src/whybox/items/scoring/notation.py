@@ -1,8 +1,8 @@
 """How a number is written beyond its digits: its sign, and what makes it a piece of a longer notation.
 
-A sign stands before the value or before its currency (-7, -$7, $-7, minus 7, 负7, 零下7). A dash with a blank behind it is
-a sign behind an equals sign or a verb, a list's mark at the beginning of one line of several, and elsewhere a dash. Where
-it may be either, the value is unsure and equals nothing.
+A sign stands before the value or before its currency (-7, -$7, $-7, minus 7, 负7, 零下7). A dash with a blank behind it
+is a sign behind an equals sign or a verb, a list's mark at the beginning of one line of several, and elsewhere a dash.
+Where it may be either, the value is unsure and equals nothing.
 """
 
 import re
@@ -61,7 +61,9 @@ def _read_dash(text: str, at: int, dash: str, parted: bool) -> Literal["nothing"
     before = text[at - 1 : at] if at else ""
     if dash in ("±", "∓"):
         return "unsure"
-    if not parted and before and (before.isalnum() or before in ")]%"):  # it joins or ranges: K-7, 5-7, 天-7
+    if (
+        not parted and before not in "是为得" and (before.isalnum() or before in ")]%")
+    ):  # it joins or ranges: K-7, 5-7, 天-7
         return "nothing"
     if dash not in ("-", "\u2212"):  # dashes of a sentence, unless it touches the value alone
         return "nothing" if parted or len(dash.strip("\u2014\u2015")) == 0 < len(dash) - 1 else "unsure"

@@ -1,7 +1,7 @@
 """Numbers in folded text, each with its exact value, its sign and its unit: `-7 days`, `7.0 天`, `seven to nine weeks`.
 
-A run of digits is one number or none: 17, 2007, 7.5, 7:30, 7/30 and 1.2.3 never hold a 7. Commas, blanks and apostrophes
-count only between digits, in threes.
+A run of digits is one number or none: 17, 2007, 7.5, 7:30, 7/30 and 1.2.3 never hold a 7. Commas, blanks and
+apostrophes count only between digits, in threes.
 """
 
 import re
@@ -250,7 +250,9 @@ def _is_place(text: str, quantity: Quantity) -> bool:
     head = text[: quantity.start].rpartition("\n")[2]
     if head.strip() or not _MARKER.match(text, quantity.end):
         return is_labelled(text, quantity.start)
-    count = 1 + len(re.findall(r"^[ \t]*[0-9]{1,2}[.)、:][ \t]", text[max(0, quantity.start - 2_000) : quantity.start], re.M))
+    count = 1 + len(
+        re.findall(r"^[ \t]*[0-9]{1,2}[.)、:][ \t]", text[max(0, quantity.start - 2_000) : quantity.start], re.M)
+    )
     return quantity.value == count
 
 

@@ -20,12 +20,12 @@ _BEFORE: dict[str, re.Pattern[str]] = {
     "above": re.compile(
         r"(?:(?<!\bno )\b(?:more|longer|greater|higher|larger|later|older|bigger|farther) than"
         r"|\b(?:over|above|beyond|past|exceed(?:s|ed|ing)?|upwards of)|(?<!=)>"
-        rf"|(?<![不没未])(?:超过|超出|多于|大于|高于|长于)){_FILL}\Z"
+        rf"|(?<![不没未])(?<!不[会得能可应要])(?:超过|超出|多于|大于|高于|长于)){_FILL}\Z"
     ),
     "below": re.compile(
         r"(?:(?<!\bno )\b(?:less|fewer|shorter|lower|smaller|sooner|earlier|younger) than"
         r"|\b(?:under|below|almost|nearly|short of|not quite)|<"
-        rf"|不到|不足|未满|不满|将近|接近|(?<![不没未])(?:少于|小于|低于|短于)){_FILL}\Z"
+        rf"|不到|不足|未满|不满|将近|接近|(?<![不没未])(?<!不[会得能可应要])(?:少于|小于|低于|短于)){_FILL}\Z"
     ),
     "other": re.compile(r"\b(?:other|different) (?:than|from)[ \t]*\Z"),
     "rate": re.compile(
@@ -54,7 +54,9 @@ _PLUS = re.compile(
     r"[ \t]*(?:[,，]?[ \t]*(?:and|plus|&|\+|as well as|along with|followed by|then|又|零|加上?|外加|和|与))?"
     r"[ \t]*(?:(?:then|another|about|exactly|further)[ \t]+)?"
 )
-_LIST = re.compile(r"[ \t]*(?:[,、，/(=;；|]|[,，]?[ \t]*or\b|或者?|即|就是|也就是)[ \t]*(?:(?:or|and|about|maybe)[ \t]+)?")
+_LIST = re.compile(
+    r"[ \t]*(?:[,、，/(=;；|]|[,，]?[ \t]*or\b|或者?|即|就是|也就是)[ \t]*(?:(?:or|and|about|maybe)[ \t]+)?"
+)
 _RATE = re.compile(r"[ \t]+")
 
 _LATIN = "|".join(
