@@ -42,14 +42,13 @@ _ITEM = re.compile(
 )
 _WEAK = re.compile(r"(?:[,，& \t]|and)+")
 _WEAK_HAN = re.compile(r"[,，.。!！?？\s]+")
-_NO_NAMES = frozenset(
-    (
-        "yes yeah yep no sure well ok okay right correct exactly indeed certainly answer final thanks thank hello hi note"
-        " source explanation reason done end true false here it this that nothing none nobody see also please only so today"
-        " now rather else not more less and whether"
-        " 是 是的 对的 没错 好的 答案 谢谢 正确 当然 可以 根据 因此 所以 来源 说明 理由 解释 回答 完毕 确实"
-    ).split()
+_SAID_BESIDE = (
+    "yes yeah yep no sure well ok okay right correct exactly indeed certainly answer final thanks thank hello hi note"
+    " source explanation reason done end true false here it this that nothing none nobody see also please only so now"
+    " today rather else not more less and whether"
+    " 是 是的 对的 没错 好的 答案 谢谢 正确 当然 可以 根据 因此 所以 来源 说明 理由 解释 回答 完毕 确实"
 )
+_NO_NAMES = frozenset(_SAID_BESIDE.split())
 
 
 def with_unlisted(find: Callable[[Folded], list[Mention]]) -> Callable[[Folded], list[Mention]]:
