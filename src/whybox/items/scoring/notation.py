@@ -15,7 +15,7 @@ _FURTHEST = 40
 _MONEY = r"(?:(?:us|hk|nt|[ac])?\$|[€£¥]|(?<![^\W_])(?:usd|eur|gbp|rmb|cny))?"
 _DASH = re.compile(rf"(?P<dash>[-\u2212\u2014\u2015±∓]+)(?P<gap>[ \t]*)(?P<money>{_MONEY})[ \t]*\Z")
 _WORD = re.compile(
-    rf"(?:(?<![^\W_])(?:minus|negative)[ \t]+|(?<![自担肩背抱胜欺])(?:负的?|零下)[ \t]*)(?P<money>{_MONEY})[ \t]*\Z"
+    rf"(?:(?<![a-z0-9])(?:minus|negative)[ \t]+|(?<![自担肩背抱胜欺])(?:负的?|零下)[ \t]*)(?P<money>{_MONEY})[ \t]*\Z"
 )
 _SUBTRACTS = re.compile(r"(?:[0-9)%]|(?<![^\W_])[a-z]|\b(?:or|by|days|hours))[ \t]*\Z")
 _EXPECTS_SIGN = re.compile(r"(?:[=(]|\b(?:is|are|was|were|be|equals?|equal to)|[是为得]|等于)[ \t]*\Z")
@@ -61,9 +61,8 @@ def _read_dash(text: str, at: int, dash: str, parted: bool) -> Literal["nothing"
     before = text[at - 1 : at] if at else ""
     if dash in ("±", "∓"):
         return "unsure"
-    if (
-        not parted and before not in "是为得" and (before.isalnum() or before in ")]%")
-    ):  # it joins or ranges: K-7, 5-7, 天-7
+    joins = before.isalnum() or before in (")", "]", "%")  # or ranges: K-7, 5-7, 天-7
+    if not parted and joins and before not in "是为得":
         return "nothing"
     if dash not in ("-", "\u2212"):  # dashes of a sentence, unless it touches the value alone
         return "nothing" if parted or len(dash.strip("\u2014\u2015")) == 0 < len(dash) - 1 else "unsure"
