@@ -12,6 +12,7 @@ from whybox.compare.sides import Live, emulated
 from whybox.engine.reference import ReferenceEngine
 from whybox.jobs.diff import diff
 from whybox.model import Model
+from whybox.report.text_diff import why
 from whybox.testing.faults.fault import with_arrays
 from whybox.testing.noise import noisy
 
@@ -40,8 +41,9 @@ def test_a_range_that_ends_is_named_with_site_layer_token_and_value(loud: Model)
     assert (over.layer, over.explained, found.verdict) == (1, True, "named")
     assert over.value == pytest.approx(float(np.abs(sound).max()), rel=1e-3)
     assert over.value > 65_504
-    row = diff(Live("ours", loud), Live("theirs", emulated(loud)), ASKED).named
-    assert [each.name for each in row] == ["fp16-overflow"]
+    document = diff(Live("ours", loud), Live("theirs", emulated(loud)), ASKED)
+    assert [each.name for each in document.named] == ["fp16-overflow"]
+    assert list(why(document, "en"))[1] == "fp16 ends at 65,504: use bf16 or fp32"
 
 
 def test_float16_that_suffices_is_rounding(model: Model) -> None:

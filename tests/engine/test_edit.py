@@ -1,6 +1,7 @@
 """Edits: exactly what was named changes, nothing else; brute force beside the engine."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.engine.random_models import IDS, engine, spec
-from whybox.engine.edit import Edit, add, boost, cut, scale, set_to, zero
+from whybox.engine.edit import Edit, add, boost, cut, require_places, scale, set_to, zero
 from whybox.errors import SiteError
 from whybox.sites import sites_of
 
@@ -133,11 +134,33 @@ def test_an_edit_never_reaches_back() -> None:
         (zero("embed", 0), "takes no layer"),
         (set_to("resid_mid", np.ones(5), 0), "does not fit"),
         (replace(cut(0), site="pattern"), "acts on scores"),
+        (zero("head_out", 0, h=slice(20, None)), "6 entries"),
     ],
 )
 def test_what_does_not_exist_is_refused_by_name(edit: Edit, message: str) -> None:
     with pytest.raises(SiteError, match=message):
         MODEL.run(IDS, edits=[edit])
+
+
+@pytest.mark.parametrize("nothing", [[], (), range(9, 9), slice(3, 3), slice(None, 0)])
+def test_a_selection_of_nothing_is_refused(nothing: Any) -> None:
+    with pytest.raises(SiteError, match="axis 'h' of head_out: nothing is selected"):
+        zero("head_out", 0, h=nothing)
+
+
+def test_no_layers_and_truths_are_refused() -> None:
+    with pytest.raises(SiteError, match="layers of head_out: nothing is selected"):
+        zero("head_out", [], h=1)
+    with pytest.raises(SiteError, match="expected a whole number or several, found True"):
+        zero("head_out", 0, h=True)
+    with pytest.raises(SiteError, match="found True"):
+        zero("head_out", True)
+
+
+def test_a_slice_with_an_end_begins_within_the_text() -> None:
+    with pytest.raises(SiteError, match="position 50 on axis 'q'"):
+        require_places([zero("head_out", 0, q=slice(50, 60))], 12)
+    require_places([zero("head_out", 0, q=slice(50, None)), zero("head_out", 0, q=slice(5, 60))], 12)
 
 
 def test_whole_numbers_of_any_kind_and_any_collection_select_alike() -> None:

@@ -3,13 +3,24 @@
 import numpy as np
 import pytest
 
-from whybox.suite.shared_time import shares
+from whybox.suite.shared_time import seconds_taken, shares
+from whybox.targets.target import Attempt, Reply
 
 
 def test_three_calls_worked_by_hand() -> None:
     """a alone for 1 s, a and b for 2 s, b alone for 1 s; then a pause of 6 s, then c for 0.5 s."""
     found = shares({"a": (0.0, 3.0), "b": (1.0, 4.0), "c": (10.0, 10.5)})
     assert found == pytest.approx({"a": 2.0, "b": 2.0, "c": 0.5})
+
+
+def test_parts_of_a_batch_are_added_and_spans_of_a_wire_are_shared() -> None:
+    """Four calls of one batch of 2 s are kept within a millisecond; two calls to an endpoint overlap for 3 s."""
+    batch = [(f"local {i}", Reply("a", seconds=0.5), 100 + i / 4000) for i in range(4)]
+    tries = (Attempt("ok", 4.0, 0.0),)
+    wire = [(f"wire {i}", Reply("b", seconds=4.0, attempts=tries), 204.0 + i) for i in range(2)]
+    found = seconds_taken([*batch, *wire])
+    assert [found[f"local {i}"] for i in range(4)] == [0.5] * 4
+    assert [found[f"wire {i}"] for i in range(2)] == pytest.approx([2.5, 2.5])
 
 
 def test_nothing_and_no_time_at_all() -> None:

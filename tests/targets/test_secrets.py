@@ -85,3 +85,16 @@ def test_an_address_holds_no_key(url: str) -> None:
         Endpoint("m", url)
     assert "pw123456" not in str(raised.value)
     assert "abc12345" not in str(raised.value)
+
+
+def test_an_identity_holds_what_may_change_an_answer_and_no_value_of_a_header() -> None:
+    plain = Endpoint("m", "http://localhost:1/v1")
+    others = [
+        Endpoint("m", "http://localhost:1/v1", limit_name="max_completion_tokens"),
+        Endpoint("m", "http://localhost:1/v1", extra_headers={"X-Route": "blue-lane"}),
+        Endpoint("m", "http://localhost:1/v1", extra_headers={"X-Route": "green-lane"}),
+    ]
+    assert len({each.identity.digest for each in (plain, *others)}) == 4
+    assert "blue-lane" not in repr(others[1].identity)
+    renewed = [Endpoint("m", "http://localhost:1/v1", extra_headers={"X-Api-Key": key}) for key in ("one1", "two2")]
+    assert renewed[0].identity == renewed[1].identity, "who asks changes no answer, and a key is renewed in a run"

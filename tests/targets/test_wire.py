@@ -180,3 +180,81 @@ def test_stated_context() -> None:
     data = {"data": [{"id": "a", "max_model_len": 7}, {"id": "b", "meta": {"n_ctx_train": 9}}, {"id": "c"}, 5]}
     assert [wire.stated_context(data, name) for name in "abcd"] == [7, 9, None, None]
     assert wire.model_names(data) == ("a", "b", "c")
+
+
+SENT = AnswerRequest(Raw("The capital is"), " Paris")
+PARTS = ["The", " capital", " is", " Paris", "."]
+CHINESE = AnswerRequest(Raw("天氣很好"), "吗")
+
+
+def with_offsets(body: dict[str, Any], offsets: list[int]) -> dict[str, Any]:
+    body["choices"][0]["logprobs"]["text_offset"] = offsets
+    return body
+
+
+@pytest.mark.parametrize(
+    ("body", "request_", "expected"),
+    [
+        (echo(PARTS, [None, -5, -1, -0.1, -3]), SENT, -0.1),
+        (echo(["<s>", *PARTS], [None, -9, -5, -1, -0.1, -3]), SENT, -0.1),
+        (echo(["", *PARTS], [None, -9, -5, -1, -0.1, -3]), SENT, -0.1),
+        (echo(PARTS, [None, -5, -1, 5e-7, -3]), SENT, 0.0),
+        (echo(["天", "氣", "很", "好", "吗"], [None, -1, -2, -3, -4]), CHINESE, -4),
+        (echo(["bytes:\\xe5\\xa4", "bytes:\\xa9", *"氣很好吗"], [None, -1, -2, -3, -4, -5]), CHINESE, -5),
+        (echo([*"天氣很好", "bytes:\\xe5\\x90", "bytes:\\x97"], [None, -1, -2, -3, -4, -5]), CHINESE, -9),
+        (
+            with_offsets(
+                echo(["\ufffd", "", *"氣很好", "", "吗"], [None, -1, -2, -3, -4, -5, -6]), [0, 0, 1, 2, 3, 4, 4]
+            ),
+            CHINESE,
+            -11,
+        ),
+    ],
+)
+def test_an_echo_is_laid_along_the_text_that_was_sent(
+    body: dict[str, Any], request_: AnswerRequest, expected: float
+) -> None:
+    found = wire.answer_score(body, request_)
+    assert isinstance(found, AnswerScore)
+    assert found.logprob == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "request_", "why"),
+    [
+        (echo(["Once", " upon a ti", "me", " there was"], [None, -5, -1, -0.3]), SENT, "not the text"),
+        (echo(["Say:", *PARTS], [None, -9, -5, -1, -0.1, -3]), SENT, "not the text"),
+        (echo(["<s>", "<s>", *PARTS], [None, -9, -9, -5, -1, -0.1, -3]), SENT, "not the text"),
+        (echo(["\ufffd", "\ufffd", *"氣很好吗"], [None, -1, -2, -3, -4, -5]), CHINESE, "not the text"),
+        (
+            with_offsets(echo(["\ufffd", "\ufffd", *"氣很好吗"], [None, -1, -2, -3, -4, -5]), [0, 1, 2, 3, 4, 5]),
+            CHINESE,
+            "not the text",
+        ),
+        (echo(PARTS, [None, -5, -1, float("nan"), -3]), SENT, "no log-probability"),
+        (echo(PARTS, [None, -5, -1, float("-inf"), -3]), SENT, "no log-probability"),
+        (echo(PARTS, [None, -5, -1, 0.7, -3]), SENT, "0.7"),
+        (echo(PARTS, [None, None, -1, -0.1, -3]), SENT, "token 1 of 4"),
+        (echo(PARTS, [-5, -1, -0.1, -3, -2]), SENT, "first token"),
+        (echo(PARTS[:4], [-5, -1, -0.1]), SENT, "first token"),
+    ],
+)
+def test_an_echo_of_something_else_is_no_score(body: dict[str, Any], request_: AnswerRequest, why: str) -> None:
+    found = wire.answer_score(body, request_)
+    assert isinstance(found, Failure)
+    assert why in found.cause
+
+
+@pytest.mark.parametrize("place", [0, 2])
+@pytest.mark.parametrize("is_chat", [True, False])
+def test_a_null_anywhere_in_an_answer_is_missed(place: int, is_chat: bool) -> None:
+    numbers = [None if place == n else -1.0 for n in range(4)]
+    body = said("abcd") | {"usage": {"prompt_tokens": 3, "completion_tokens": 4}}
+    content = [{"token": text, "logprob": number} for text, number in zip("abcd", numbers, strict=True)]
+    body["choices"][0]["logprobs"] = (
+        {"content": content} if is_chat else {"tokens": list("abcd"), "token_logprobs": numbers}
+    )
+    found = outcome(body, True)
+    assert isinstance(found, Reply)
+    assert found.tokens is None
+    assert f"token {place} of 4" in found.tokens_reason

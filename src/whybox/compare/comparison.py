@@ -6,6 +6,7 @@ description until what is left is rounding; the whole model with all of them mus
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -21,6 +22,7 @@ from whybox.compare.overflow import Overflow, overflow
 from whybox.compare.pieces import MOST_LOGITS, Described, whole
 from whybox.compare.profile import Profile, channels_apart, parts_apart, profile
 from whybox.compare.prompts import Text, default_texts, windows_not_reached
+from whybox.compare.readings import contradicted, read
 from whybox.compare.recorded import Recorded, fitting
 from whybox.compare.sides import Computed, Live
 from whybox.compare.suspects import Suspect
@@ -151,6 +153,7 @@ class _Study:
     unfit: tuple[str, ...] = ()
     masks: list[Rung] = field(default_factory=list)
     last: Observation | None = None
+    moved_to: str | None = None
 
     def __post_init__(self) -> None:
         model = self.ours.model
@@ -193,29 +196,37 @@ class _Study:
         self.overflow = self.overflow or overflow(self.model, seen)
         if not seen.sites:
             return
+        if self.overflow is None:
+            seen = self._walk(text, seen)
         found = errors(mine, seen, self.model[0])
         self.masks.append(mask(mine, seen))
         self.exact &= all(not np.nanmax(rows, initial=0.0) for rows in found.values())
         if mine.logits is not None and seen.logits is not None:
             self.forced.append(forced(mine.logits, seen.logits, len(text.ids)))
         self.last = seen
-        if self.overflow is None:
-            self._walk(text, seen)
         self.profiles.append(profile(found, self._limits(seen, found), self.model[0]))
         if self.first is not None and self.heads is None and self.channels is None:
             key: Key = (self.first[0].site, self.first[0].layer)
             self.heads = parts_apart(mine, seen, key, axes_of(key, self.model[0]))
             self.channels = channels_apart(mine, seen, key)
 
-    def _walk(self, text: Text, seen: Observation) -> None:
-        walker = Walker(self.theirs_held, seen, SITES_IN[self.theirs.precision], self.own)
-        walked = walker.walk(self.named)
+    def _walk(self, text: Text, seen: Observation) -> Observation:
+        """What was seen, under the names of the places where it was taken."""
+        if isinstance(self.theirs, Recorded):
+            found = read(seen, self._walker, self.named)
+            seen, walked, self.moved_to = found.seen, found.walk, self.moved_to or found.moved
+        else:
+            walked = self._walker(seen).walk(self.named)
         if self.first is None and walked.parted is not None:
             self.first = (walked.parted, text.name)
         self.named += walked.named
         self.tried += walked.tried
         if walked.left:
             self.left[text.name] = walked.left
+        return seen
+
+    def _walker(self, seen: Observation) -> Walker:
+        return Walker(self.theirs_held, seen, SITES_IN[self.theirs.precision], self.own)
 
     def _limits(self, seen: Observation, found: dict[Key, Array]) -> dict[Key, Array]:
         """What rounding explains of a whole run, on these ids."""
@@ -246,13 +257,15 @@ class _Study:
         return Undone(float(left[worst]), float(limits[worst]))
 
     def result(self, rungs: tuple[Rung, ...], reason: str | None, texts: tuple[Text, ...]) -> Comparison:
-        undone = self.undone(imposed(self.named) if self.named else NO_FAULT) if self.named else None
+        undone = self._proof()
+        taken = self._taken()
+        reason = reason or (f"sites: {taken.detail}" if taken is not None and self.moved_to is None else None)
         worst = max(
             self.profiles, key=lambda each: float(np.nan_to_num(np.nanmax(each.by_position), posinf=1e30)), default=None
         )
         return Comparison(
             verdict="unlike" if reason else self._verdict(undone),
-            rungs=(*rungs, self._mask()),
+            rungs=(*rungs, self._mask(), *(() if taken is None else (taken,))),
             reason=reason,
             precision=self.precision,
             texts=texts,
@@ -270,16 +283,52 @@ class _Study:
             harm=self._harm(texts),
             missing=self._missing(),
             unreached=() if isinstance(self.theirs, Recorded) else tuple(windows_not_reached(self.ours.model)),
-            unsaid=self._unsaid(reason),
+            unsaid=self._unsaid(rungs),
         )
+
+    def _proof(self) -> Undone | None:
+        """All that was named, imposed on the whole. What does not bring the logits to their floor is named no more,
+        nor what would explain logits that agree, while other places stay unexplained.
+        """
+        if not self.named:
+            return None
+        undone = self.undone(imposed(self.named))
+        if undone is None or (undone.at_floor and not (self.left and self._logits_agree)):
+            return undone
+        self.named = []
+        self.tried = [replace(each, named=False) for each in self.tried]
+        return None
+
+    @cached_property
+    def _base(self) -> Undone | None:
+        return self.undone(NO_FAULT)
+
+    @property
+    def _logits_agree(self) -> bool:
+        return self._base is not None and self._base.at_floor
+
+    def _taken(self) -> Rung | None:
+        """Where a recording was taken, if not where its names say."""
+        if self.moved_to is not None:
+            return Rung("sites", "different", self.moved_to)
+        if not isinstance(self.theirs, Recorded) or self.first is None or self.named or self.last is None:
+            return None
+        key: Key = (self.first[0].site, self.first[0].layer)
+        sites = SITES_IN[self.theirs.precision]
+        if not self._logits_agree or self._base is None:
+            return None
+        if not contradicted(self.theirs_held, self.last, key, sites, self._base.allowed):
+            return None
+        name = key[0] if key[1] is None else f"{key[0]}.{key[1]}"
+        return Rung("sites", "different", f"the logits agree, and {name} is no part of the run that gives them")
 
     def _mask(self) -> Rung:
         """The first text's that says most."""
         order = ("different", "same", "unknown")
         return min(self.masks, key=lambda rung: order.index(rung.state), default=Rung("mask", "unknown"))
 
-    def _unsaid(self, reason: str | None) -> tuple[tuple[str, str], ...]:
-        found = [("the second side's own ids", "both sides were fed the first side's ids")] if reason else []
+    def _unsaid(self, rungs: Sequence[Rung]) -> tuple[tuple[str, str], ...]:
+        found = [("the second side's own ids", "both sides were fed the first side's ids")] if unlike(rungs) else []
         if self.overflow is not None:
             found.append(("behind NaN or Inf", "every later value is lost with it"))
         return tuple(found)

@@ -23,7 +23,10 @@ State = Literal["same", "different", "unknown"]
 
 @dataclass(frozen=True)
 class Rung:
-    """check: shape | weights | template | ids | positions | mask, in that order. detail: what was found."""
+    """check: shape | weights | template | ids | positions | mask | sites, in that order. detail: what was found.
+
+    sites: of a recording that was taken elsewhere than its names say.
+    """
 
     check: str
     state: State

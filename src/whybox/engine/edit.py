@@ -152,11 +152,19 @@ def require_places(edits: Sequence[Edit], length: int) -> None:
     """SiteError where an edit names a position (q or k) at or beyond the end of a text of that length."""
     for edit in edits:
         for letter, index in edit.at:
-            if letter in ("q", "k") and not isinstance(index, slice) and _extremes(index)[1] >= length:
+            beyond = _named_place(index)
+            if letter in ("q", "k") and beyond is not None and beyond >= length:
                 raise SiteError(
-                    f"{edit.site}: position {_extremes(index)[1]} on axis {letter!r} is beyond the {length} tokens",
+                    f"{edit.site}: position {beyond} on axis {letter!r} is beyond the {length} tokens",
                     f"positions are 0 … {length - 1}; an open slice names all that come later",
                 )
+
+
+def _named_place(index: Index) -> int | None:
+    """A position that must be there: the last of those named, of a slice with an end its first; of an open one none."""
+    if isinstance(index, slice):
+        return None if index.stop is None else index.start or 0
+    return _extremes(index)[1]
 
 
 def site_axes(site: str, layer_mlp: Mlp | Moe | None = None) -> tuple[str, ...]:
@@ -262,7 +270,21 @@ def selected(index: Index | None, places: Array) -> Array:
 
 def _edit(site: str, layers: Numbers | None, at: Mapping[str, Numbers | slice], action: Action) -> Edit:
     chosen = None if layers is None else whole_numbers("layers", layers, SiteError)
-    return Edit(site, chosen, tuple((axis, _index(axis, at[axis])) for axis in sorted(at)), action)
+    selection = tuple((axis, _index(axis, at[axis])) for axis in sorted(at))
+    for name, index in (("layers", chosen), *((f"axis {axis!r}", index) for axis, index in selection)):
+        if _is_empty(index):
+            raise SiteError(f"{name} of {site}: nothing is selected", "name at least one, or leave it out for all")
+    return Edit(site, chosen, selection, action)
+
+
+def _is_empty(index: Index | None) -> bool:
+    match index:
+        case None | int():
+            return False
+        case slice():
+            return index.stop is not None and (index.start or 0) >= index.stop
+        case _:
+            return len(index) == 0
 
 
 def _index(axis: str, given: Numbers | slice) -> Index:
@@ -302,7 +324,7 @@ def _extremes(index: Index) -> tuple[int, int]:
             return index, index
         case slice():
             ends = [end for end in (index.start, index.stop) if end is not None]
-            return min(ends, default=0), (index.stop - 1 if index.stop is not None else 0)
+            return min(ends, default=0), (index.stop - 1 if index.stop is not None else index.start or 0)
         case _:
             return min(index, default=0), max(index, default=0)
 

@@ -36,9 +36,12 @@ def truth(what: str, given: object) -> bool:
 
 
 def whole_numbers(what: str, given: Any, error: type[UsageError] = UsageError) -> tuple[int, ...]:
-    """One whole number or several, in a collection of any kind."""
+    """One whole number or several, in a collection of any kind. True and False are none."""
     try:
-        return tuple(map(operator.index, given)) if isinstance(given, Iterable) else (operator.index(given),)
+        numbers = tuple(given) if isinstance(given, Iterable) else (given,)
+        if any(isinstance(each, bool) for each in numbers):
+            raise TypeError
+        return tuple(map(operator.index, numbers))
     except TypeError:
         raise error(f"{what}: expected a whole number or several, found {given!r}") from None
 

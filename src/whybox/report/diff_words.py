@@ -60,6 +60,7 @@ DIFFS: dict[str, tuple[str, str]] = {
     "diff.check.template": ("template", "模板"),
     "diff.check.ids": ("token ids", "token id"),
     "diff.check.positions": ("positions", "位置"),
+    "diff.check.sites": ("sites", "位点"),
     "diff.where": ("Where", "差异位置"),
     "diff.first": (
         "first at {site}, position {position} ({text}): {error} of its size, rounding explains {allowed}",
@@ -98,6 +99,7 @@ DIFFS: dict[str, tuple[str, str]] = {
         "NaN or Inf first at {site}, position {position}; in fp32 its largest value is {value}",
         "NaN/Inf 首次出现于 {site}，位置 {position}；fp32 下该处最大值为 {value}",
     ),
+    "diff.overflow.remedy": ("fp16 ends at 65,504: use bf16 or fp32", "fp16 的上限是 65,504：请改用 bf16 或 fp32"),
     "diff.tried": ("tried: {tried}; none leaves only rounding", "已尝试：{tried}；均不能使差异降至舍入水平"),
     "diff.nothing.tried": ("no known fault is felt there", "没有已知故障会首先出现在该处"),
     "diff.harm": ("Does it matter?", "是否有影响"),
@@ -179,6 +181,15 @@ UNSAID: dict[str, str] = {
     "log-probabilities": "对数概率",
     "the endpoint gave none": "端点未给出",
     "raw text": "原始文本",
+    "the recording's last state was taken after the final norm: compared as final": (
+        "记录中最后一个状态取自最终归一化之后：已按 final 比较"
+    ),
+    "the recording's states were taken after the next norm: compared as attn_in, the last one as final": (
+        "记录中的状态取自下一个归一化之后：已按 attn_in 比较，最后一个按 final 比较"
+    ),
+    "the recording's states stand one layer late: compared as those of the layer before": (
+        "记录中的状态错后一层：已按前一层的状态比较"
+    ),
     "no logits on both sides": "并非双方都有 logits",
     "no log-probabilities behind the same tokens": "没有同样 token 之后的对数概率",
 }

@@ -50,6 +50,7 @@ _CHINESE = UNSAID | {
     "the joint effect is within the noise floor": "联合效应在底噪之内",
 }
 _WITH_NUMBERS = {
+    r"(?:sites: )?the logits agree, and (\S+) is no part of the run that gives them": "logits 一致，{} 不属于该次运行",
     r"layers (\d+) … (\d+)": "第 {} … {} 层",
     r"not among the (\d+) with the largest effect at the decision": "不在决定位置效应最大的 {} 个之中",
     r"the cut would leave position (\d+) with no key to see": "切断后位置 {} 会没有可看的 key",

@@ -35,7 +35,7 @@ def verdict_line(document: DiffDocument, lang: Lang) -> str:
     """The verdict in one sentence."""
     named = ", ".join(each.what for each in document.named)
     precision = document.explained_by or max((side.precision for side in document.sides), key=_coarse)
-    values = {"named": named, "precision": precision, "reason": document.reason}
+    values = {"named": named, "precision": precision, "reason": reason(document.reason or "", lang)}
     return say(f"diff.verdict.{document.verdict}", lang, **values)
 
 
@@ -51,7 +51,11 @@ def _ladder(document: DiffDocument, console: Console, lang: Lang):  # type: igno
         table.add_column(overflow="fold")
     for rung in document.ladder:
         style = "bold yellow" if rung.state == "different" else "dim" if rung.state == "unknown" else ""
-        cells = (say(f"diff.check.{rung.check}", lang), say(f"diff.state.{rung.state}", lang), one_line(rung.detail))
+        cells = (
+            say(f"diff.check.{rung.check}", lang),
+            say(f"diff.state.{rung.state}", lang),
+            one_line(reason(rung.detail, lang)),
+        )
         table.add_row(*(Text(cell, style=style) for cell in cells))
     return table
 
@@ -90,6 +94,8 @@ def why(document: DiffDocument, lang: Lang) -> Iterator[str]:
     if over is not None:
         site = over.site if over.layer is None else f"{over.site}.{over.layer}"
         yield say("diff.overflow", lang, site=site, position=over.position, value=_number(over.value))
+        if document.verdict == "named":
+            yield say("diff.overflow.remedy", lang)
     for each in document.named:
         layers = "" if each.layers is None else say("diff.named.layers", lang, layers=", ".join(map(str, each.layers)))
         yield say("diff.named", lang, what=each.what, layers=layers)

@@ -38,11 +38,13 @@ from whybox.targets.target import (
     Reply,
     Request,
     Target,
+    TokenLogprob,
     prompt_of,
     request_of,
     sampling_of,
 )
 from whybox.targets.until_done import until_closed
+from whybox.targets.wire import CUT
 
 MOST_SHOWN = 3
 ASK = "question"
@@ -170,11 +172,21 @@ async def _choice(test: ChoiceTest, case: Case, target: Target) -> Checked:
         why = "the case names no wrong answer" if one.wrong is None else target.abilities.scores.why
         return Checked(State.SKIPPED, f"cannot be asked: {why}")
     right, wrong = [await _scored(AnswerRequest(prompt_of(one), answer), target) for answer in (one.right, one.wrong)]
-    lead = next(
-        (r.logprob - w.logprob for r, w in zip(right.tokens, wrong.tokens, strict=False) if r.text != w.text), 0.0
-    )
+    lead = _lead(right.tokens, wrong.tokens)
+    if isinstance(lead, Unknown):
+        return Checked(State.SKIPPED, f"not computed: {lead.reason}")
     state = State.PASS if lead >= test.least_nats else State.FAIL
     return Checked(state, f"the right answer leads by {lead:+.3g} nats (at least {test.least_nats:g})")
+
+
+def _lead(right: Sequence[TokenLogprob], wrong: Sequence[TokenLogprob]) -> float | Unknown:
+    """Nats by which the right answer leads at the first token that is not the same in both."""
+    for one, other in zip(right, wrong, strict=False):
+        if one.text != other.text:
+            return one.logprob - other.logprob
+        if one.text.strip(CUT) == "":
+            return Unknown("a token of both answers is part of a character, and may not be the same")
+    return Unknown("the tokens of the two answers never part: one answer begins the other")
 
 
 async def _scored(request: AnswerRequest, target: Target) -> AnswerScore:

@@ -1,12 +1,29 @@
 """Seconds that each call of a run took of the time that the run took: calls that are under way together share it."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import TypeVar
 
 import numpy as np
 
+from whybox.probes.design import AnyOutcome
+
 Key = TypeVar("Key", bound=Hashable)
 Span = tuple[float, float]
+
+
+def seconds_taken(asked: Iterable[tuple[Key, AnyOutcome, float]]) -> dict[Key, float]:
+    """Of every call, from its outcome and when that was kept.
+
+    A target of this process computes many calls together and gives each its part of the seconds. What goes through a
+    wire is tried in attempts: its seconds are a span, in which other calls are under way.
+    """
+    found, spans = dict[Key, float](), dict[Key, Span]()
+    for key, outcome, ended in asked:
+        if outcome.attempts:
+            spans[key] = (ended - outcome.seconds, ended)
+        else:
+            found[key] = outcome.seconds
+    return found | shares(spans)
 
 
 def shares(spans: Mapping[Key, Span]) -> dict[Key, float]:

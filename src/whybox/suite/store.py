@@ -161,10 +161,10 @@ class Store:
         each = "count(*), coalesce(sum(state = 'failed'), 0), coalesce(sum(source = 'cache'), 0)"
         return Counts(planned, *self._db.execute(f"SELECT {each} FROM outcomes").fetchone())
 
-    def spans(self) -> dict[Cell, tuple[float, float]]:
-        """When each call that was asked began and ended (seconds of the clock): its last sitting's attempts."""
-        asked = self._db.execute(f"SELECT {_CELL}, record, finished FROM outcomes WHERE source = 'fresh'")
-        return {tuple(cell): (ended - records.outcome_of(record).seconds, ended) for *cell, record, ended in asked}
+    def asked(self) -> Iterator[tuple[Cell, AnyOutcome, float]]:
+        """Every call that was asked, its outcome, and when that was kept (seconds of the clock)."""
+        rows = self._db.execute(f"SELECT {_CELL}, record, finished FROM outcomes WHERE source = 'fresh'")
+        yield from ((tuple(cell), records.outcome_of(record), ended) for *cell, record, ended in rows)
 
     def seconds_a_call(self) -> float | None:
         """Between the first and the last outcome; None before there are two."""

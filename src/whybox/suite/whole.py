@@ -20,7 +20,7 @@ from whybox.suite.planning import Planned
 from whybox.suite.progress import Tell, unseen
 from whybox.suite.runner import Sitting, target_key
 from whybox.suite.scores import ScoredCall, scores_of
-from whybox.suite.shared_time import shares
+from whybox.suite.shared_time import seconds_taken
 from whybox.suite.store import Counts, Store
 from whybox.targets.target import Target
 from whybox.targets.until_done import until_closed
@@ -189,7 +189,7 @@ class _Going:
         again = {name: list(self.store.records(calls)) for name, calls in floors.items()}
         repeated = {name: floor.found(each) for name, each in again.items()}
         scores = {where: tuple(scores_of(plan, records.get(where, []))) for where, plan in self._planned()}
-        took = shares(self.store.spans())
+        took = seconds_taken(self.store.asked())
         tallies = {where: _tally(records.get(where, []), scores.get(where, ()), took) for where in self.plans}
         every = tuple(each for found in scores.values() for each in found)
         able = observed(record for each in (*again.values(), *records.values()) for record in each)

@@ -53,15 +53,20 @@ class LocalTarget:
 
     @property
     def identity(self) -> Identity:
+        """Weights and configuration by the digest of their files, the tokenizer by what was read of it, and the way."""
         model, way = self.model, self.model.way
         details = {
             "digest": model.file.digest(),
+            "tokenizer": model.tokenizer.digest,
             "engine": model.engine.name,
             "precision": model.engine.precision,
             "kernel": model.engine.kernel,
             "cached": str(model.cached),
             "chunk": str(way.chunk),
             "rows": str(way.batch),
+            "padding": str(way.padding),
+            "device": way.device,
+            "allow_long": str(model.allow_long),
         }
         return Identity("local", model.name, tuple(sorted(details.items())))
 

@@ -7,11 +7,14 @@ comes from the endpoint passes `Secrets.hide` before it is kept.
 import asyncio
 import json
 import random
+import re
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from itertools import starmap
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -52,6 +55,7 @@ _HEADERS = {
     "Accept-Encoding": "identity",
     "Content-Type": "application/json",
 }
+_CREDENTIAL = re.compile("auth|key|token|cookie|secret|credential|password|signature", re.IGNORECASE)
 WAITING = 4  # calls that wait to be made again hold no place, so others are started: up to so many times as many
 
 F = TypeVar("F", Reply | Failure, AnswerScore | Failure)
@@ -92,11 +96,24 @@ class Endpoint:
 
     @property
     def identity(self) -> Identity:
-        """Model, address and what is added to every body; no key, no header."""
-        details = {"base_url": self.base_url.rstrip("/"), "stream": str(self.stream)}
+        """Model, address and what is added to every call; no key, and of a header its name and a digest alone."""
+        details = {
+            "base_url": self.base_url.rstrip("/"),
+            "stream": str(self.stream),
+            "limit_name": self.limit_name,
+        }
+        if self.extra_headers:
+            details["extra_headers"] = " ".join(sorted(starmap(_header_name, self.extra_headers.items())))
         if self.extra_body:
             details["extra_body"] = json.dumps(dict(self.extra_body), sort_keys=True)
         return Identity("endpoint", self.model, tuple(sorted(details.items())))
+
+
+def _header_name(name: str, value: str) -> str:
+    """A header in an identity: a digest beside its name, unless it says who asks and nothing of what is asked."""
+    if _CREDENTIAL.search(name):
+        return name.lower()
+    return f"{name.lower()}={blake2b(value.encode('utf-8', 'surrogatepass'), digest_size=8).hexdigest()}"
 
 
 def require_address(url: str) -> None:

@@ -5,8 +5,12 @@ value by default.
 """
 
 import json
+import math
+import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise, zip_longest
 from typing import Any, Literal, TypeGuard
 
 from whybox.targets.target import (
@@ -23,6 +27,9 @@ from whybox.targets.target import (
 
 LimitName = Literal["max_tokens", "max_completion_tokens"]
 NOT_GIVEN = "the endpoint gave none"
+CUT = "\ufffd"  # in the text of a token that is part of a character
+_BOS = re.compile(r"(<[^<>]*>|\[[A-Z]+\])?")  # as servers show one: `<s>`, `<|begin_of_text|>`, `[CLS]` or nothing
+ROUNDING = 1e-6  # nats by which a log-probability of a sure token may come out above 0
 ONLY_RAW = "answers are scored only behind raw text: the template is the endpoint's own"
 
 
@@ -133,10 +140,13 @@ class Gathered:
 
     def _unusable(self, text: str) -> str:
         """Why the log-probabilities are none of this text; empty where they are."""
-        if not self.tokens and text:
+        missing = [place for place, token in enumerate(self.tokens) if math.isnan(token.logprob)]
+        if len(missing) == len(self.tokens) and text:
             return NOT_GIVEN
-        if any(not token.logprob <= 0 for token in self.tokens):
-            return f"the endpoint gave {max(token.logprob for token in self.tokens):.3g}, which is no log-probability"
+        if missing:
+            return f"the endpoint gave no number for token {missing[0]} of {len(self.tokens)}"
+        if odd := [token.logprob for token in self.tokens if not _is_logprob(token.logprob)]:
+            return f"the endpoint gave {odd[0]:.3g}, which is no log-probability"
         written = self.usage.completion if self.usage and not self.reasoning else 0
         if len(self.tokens) + 1 < written or 2 * sum(len(token.text) for token in self.tokens) < len(text):
             return f"the endpoint gave {len(self.tokens)} for {written or 'more'} tokens"
@@ -150,20 +160,19 @@ class Unreadable(Exception):
 def tokens_of(logprobs: Mapping[str, Any]) -> list[TokenLogprob]:
     """Tokens of a chat answer (`content`) or of a completion (`tokens`, `token_logprobs`, `top_logprobs`).
 
-    A token without a number is left out: the caller compares counts.
+    A token without a number has NaN, so that it is missed where it stands.
     """
     if isinstance(content := logprobs.get("content"), Sequence) and not isinstance(content, str):
-        return [_chat_token(_mapping(token, "logprob")) for token in content if _number(token, "logprob") is not None]
-    texts, numbers = _list(logprobs, "tokens"), _list(logprobs, "token_logprobs")
-    tops = _list(logprobs, "top_logprobs") or [None] * len(texts)
-    found = zip(texts, numbers, tops, strict=False)
-    return [TokenLogprob(str(text), float(number), _top(top)) for text, number, top in found if _is_number(number)]
+        return [_chat_token(_mapping(token, "logprob")) for token in content]
+    lists = (_list(logprobs, name) for name in ("tokens", "token_logprobs", "top_logprobs"))
+    return [TokenLogprob(str(text or ""), _logprob(number), _top(top)) for text, number, top in zip_longest(*lists)]
 
 
 def answer_score(data: Mapping[str, Any], request: AnswerRequest) -> AnswerScore | Failure:
     """The part of an echo that belongs to the answer: every token that reaches beyond the prompt, up to its end.
 
-    Fewer numbers than tokens is a failure, never a score.
+    The echo must be what was sent, behind a BOS at most, and hold a log-probability for every token but the first. What
+    misses one, or stands elsewhere, is a failure, never a score.
     """
     assert isinstance(request.prompt, Raw)
     choices = data.get("choices")
@@ -172,21 +181,84 @@ def answer_score(data: Mapping[str, Any], request: AnswerRequest) -> AnswerScore
     logprobs = _mapping(choices[0], "choice").get("logprobs")
     if not isinstance(logprobs, Mapping):
         return Failure("malformed", "the endpoint accepts an echo and gives no log-probabilities for it")
-    texts, numbers, tops = (_list(logprobs, name) for name in ("tokens", "token_logprobs", "top_logprobs"))
-    begins, end = len(request.prompt.text), len(request.prompt.text) + len(request.answer)
-    chosen, at = [], 0
-    for place, text in enumerate(texts):
-        after = at + len(str(text))
-        if after > begins and at < end:
-            number = numbers[place] if place < len(numbers) else None
-            if place == 0 or not _is_number(number):
-                return Failure("malformed", f"the echo has no log-probability for token {place} of the answer")
-            top = _top(tops[place]) if place < len(tops) else ()
-            chosen.append(TokenLogprob(str(text), float(number), top))
-        at = after
-    if not chosen or at < end:
-        return Failure("malformed", "the echo does not hold the whole answer")
-    return AnswerScore(sum(token.logprob for token in chosen), tuple(chosen))
+    tokens, sent = tokens_of(logprobs), request.prompt.text + request.answer
+    spans = _spans(tokens, _list(logprobs, "text_offset"), sent)
+    if spans is None:
+        return Failure("malformed", "the echo is not the text that was sent, so its numbers belong to another")
+    begins, end = len(request.prompt.text), len(sent)
+    last = max((place for place, (start, _) in spans.items() if start < end), default=0)
+    chosen = [place for place, (start, after) in spans.items() if (after > begins or start >= begins) and start < end]
+    if not chosen or chosen[0] == 0:
+        return Failure("malformed", "the echo has no log-probability for token 0, with which the answer begins")
+    if _is_logprob(tokens[0].logprob) and tokens[0].logprob < 0:
+        return Failure("malformed", "the echo has a number for its first token, before which nothing stands")
+    for place in range(1, last + 1):
+        if not _is_logprob(number := tokens[place].logprob):
+            found = "no log-probability" if math.isnan(number) else f"{number:.3g}, which is no log-probability,"
+            return Failure("malformed", f"the echo has {found} for token {place} of {last + 1}")
+    answer = tuple(tokens[place] for place in chosen)
+    return AnswerScore(math.fsum(token.logprob for token in answer), answer)
+
+
+def _spans(tokens: Sequence[TokenLogprob], offsets: Sequence[object], sent: str) -> dict[int, tuple[int, int]] | None:
+    """Characters of the text that was sent which each token covers, by its place; None where they are of another text.
+
+    A token in front that is none of the text, a BOS, is left out. Tokens that are parts of a character show nothing of
+    it; their places are told by `text_offset`, if the whole tokens stand where that says.
+    """
+    whole = [_data(token.text) for token in tokens]
+    in_front = (0, 1) if tokens and _BOS.fullmatch(tokens[0].text) else (0,)
+    for skipped in in_front:
+        if b"".join(whole[skipped:]).startswith(sent.encode("utf-8", "surrogatepass")):
+            return _laid(whole, skipped, sent)
+    places = [offset for offset in offsets if isinstance(offset, int)]
+    if not tokens or len(places) != len(tokens):
+        return None
+    for skipped in in_front:
+        if (found := _placed([token.text for token in tokens], places, skipped, sent)) is not None:
+            return found
+    return None
+
+
+def _laid(whole: Sequence[bytes], skipped: int, sent: str) -> dict[int, tuple[int, int]]:
+    """Tokens end to end. A character that is cut counts as reached by each of its parts."""
+    ends = [0]
+    for character in sent:
+        ends.append(ends[-1] + len(character.encode("utf-8", "surrogatepass")))
+    spans, at = {}, 0
+    for place, data in enumerate(whole[skipped:], skipped):
+        if at >= ends[-1]:
+            break
+        start = bisect_right(ends, at) - 1
+        spans[place] = (start, max(start, bisect_left(ends, min(at + len(data), ends[-1]))))
+        at += len(data)
+    return spans
+
+
+def _placed(texts: Sequence[str], offsets: Sequence[int], skipped: int, sent: str) -> dict[int, tuple[int, int]] | None:
+    """Tokens where `text_offset` puts them; None where one does not stand there, or they leave a gap."""
+    kept, places = texts[skipped:], [place - offsets[skipped] for place in offsets[skipped:]] if texts[skipped:] else []
+    if not kept or any(a > b for a, b in pairwise(places)):
+        return None
+    after = [*places[1:], max(places[-1] + len(kept[-1]), places[-1])]
+    for text, start, end in zip(kept, places, after, strict=True):
+        is_cut = text == "" or CUT in text
+        if (
+            start < len(sent)
+            and not is_cut
+            and (sent[start : start + len(text)] != text[: len(sent) - start] or end != start + len(text))
+        ):
+            return None
+    if after[-1] < len(sent):
+        return None
+    return {place: span for place, span in enumerate(zip(places, after, strict=True), skipped) if span[0] < len(sent)}
+
+
+def _data(text: str) -> bytes:
+    """The bytes that a token shows; parts of a character are written `bytes:\\xe5\\xa4`."""
+    if match := re.fullmatch(r"bytes:((?:\\x[0-9a-fA-F]{2})+)", text):
+        return bytes.fromhex(match[1].replace("\\x", ""))
+    return text.encode("utf-8", "surrogatepass")
 
 
 def error_text(body: str) -> str:
@@ -228,17 +300,19 @@ def stated_context(data: Mapping[str, Any], model: str) -> int | None:
 
 
 def _chat_token(token: Mapping[str, Any]) -> TokenLogprob:
-    return TokenLogprob(str(token.get("token", "")), float(token["logprob"]), _top(token.get("top_logprobs")))
+    return TokenLogprob(str(token.get("token", "")), _logprob(token.get("logprob")), _top(token.get("top_logprobs")))
 
 
 def _top(found: object) -> tuple[tuple[str, float], ...]:
-    """Most probable first: a list of {token, logprob}, or a mapping from token to number."""
+    """Most probable first: a list of {token, logprob}, or a mapping from token to number; none where one is odd."""
     pairs: Iterable[tuple[object, object]] = ()
     if isinstance(found, Mapping):
         pairs = found.items()
     elif isinstance(found, list):
         pairs = ((row.get("token"), row.get("logprob")) for row in found if isinstance(row, Mapping))
-    kept = [(str(text), float(number)) for text, number in pairs if isinstance(number, int | float)]
+    kept = [(str(text), _logprob(number)) for text, number in pairs if _is_number(number)]
+    if not all(number <= 0 for _, number in kept):  # NaN too; −∞ is a token that is ruled out
+        return ()
     return tuple(sorted(kept, key=lambda pair: -pair[1]))
 
 
@@ -265,9 +339,14 @@ def _optional_text(data: Mapping[str, Any], name: str) -> str | None:
     return found
 
 
-def _number(token: object, name: str) -> float | None:
-    found = token.get(name) if isinstance(token, Mapping) else None
-    return float(found) if _is_number(found) else None
+def _logprob(found: object) -> float:
+    """A number as it came, rounding above 0 taken off; NaN where there is none."""
+    number = float(found) if _is_number(found) else math.nan
+    return 0.0 if 0 < number <= ROUNDING else number
+
+
+def _is_logprob(number: float) -> bool:
+    return math.isfinite(number) and number <= 0
 
 
 def _is_number(found: object) -> TypeGuard[int | float]:

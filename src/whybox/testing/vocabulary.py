@@ -52,6 +52,10 @@ class WordCodec:
         """Longest word first: `AldovaQuorlan`, an answer put straight behind a prompt, is two words."""
         return [_piece(text, match) for match in self.pattern.finditer(text)]
 
+    def content(self) -> str:
+        """The pattern; ids are places in the vocabulary."""
+        return self.pattern.pattern
+
 
 def _piece(text: str, match: re.Match[str]) -> Piece:
     start = len(text[: match.start()].encode())

@@ -24,6 +24,10 @@ class Codec(Protocol):
 
     def pieces(self, text: str, opening: bool) -> list[Piece]: ...
 
+    def content(self) -> str:
+        """All that decides which ids come out, as one text."""
+        ...
+
 
 @dataclass(frozen=True)
 class LibraryCodec:
@@ -48,6 +52,11 @@ class LibraryCodec:
             )
         found = _spans_of_characters(text, encoding.offsets) if spans is None else spans
         return [Piece(token, start, end) for token, (start, end) in zip(encoding.ids, found, strict=True)]
+
+    def content(self) -> str:
+        """Both libraries as they write themselves."""
+        inside = "" if self.inside is self.opening else self.inside.to_str()
+        return f"{self.exact}\n{self.opening.to_str()}\n{inside}"
 
 
 def spans_of(parts: Sequence[bytes], data: bytes) -> list[tuple[int, int]] | None:

@@ -37,6 +37,11 @@ class SentencePieceCodec:
             done, place = match.end, place + width
         return found + self._run(text[done:], place)
 
+    def content(self) -> str:
+        """Pieces, costs and bytes in the order of the file, and what is cut out before."""
+        parts = (self.ids, self.cost, self.byte_ids, self.unknown, self.whole.controls, self.space_prefix)
+        return "\n".join(map(repr, parts))
+
     def _run(self, text: str, place: int) -> list[Piece]:
         if not text:
             return []

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 
 from whybox.errors import PromptError, UnsupportedError
@@ -42,6 +43,21 @@ class Tokenizer:
         vocabulary = self.blueprint.vocabulary
         padding = [""] * (rows - len(vocabulary.tokens))
         return Tokenizer(replace(self.blueprint, vocabulary=replace(vocabulary, tokens=[*vocabulary.tokens, *padding])))
+
+    @cached_property
+    def digest(self) -> str:
+        """Hex name of all that was read and can change a prompt or where an answer ends.
+
+        Vocabulary, control tokens, the way from text to ids, special and stop ids, template and what it may write; told
+        by content, so that files that say the same otherwise have one name.
+        """
+        made, state = self.blueprint, blake2b(digest_size=16)
+        specials = (self.bos, self.eos, self.pad, self.unknown, self.add_bos, sorted(self.stop_ids))
+        vocabulary = (list(made.vocabulary.tokens), made.vocabulary.spelling, sorted(made.vocabulary.literal))
+        template = (self.chat_template, sorted(made.names.items()))
+        for part in (made.codec.content(), repr((vocabulary, made.vocabulary.controls, specials, template))):
+            state.update(f"{len(part)}:{part}".encode("utf-8", "surrogatepass"))
+        return state.hexdigest()
 
     @property
     def vocab_size(self) -> int:

@@ -80,6 +80,7 @@ class Finder:
     """Leftmost, longest occurrences of a set of tokens in a text."""
 
     def __init__(self, controls: Sequence[Control]) -> None:
+        self.controls = tuple(controls)
         self._controls: Mapping[str, Control] = {control.text: control for control in controls if control.text}
         lengths: dict[str, set[int]] = {}
         for text in self._controls:

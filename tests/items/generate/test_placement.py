@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.real import real
-from whybox.errors import CaseError, PromptError
+from whybox.errors import CaseError, PromptError, UsageError
 from whybox.items.generate import (
     CHARACTERS_ONLY,
     LANGUAGES,
@@ -59,6 +59,27 @@ def test_a_haystack_without_ascii_full_stops_still_has_a_middle() -> None:
     assert abs(placed.realised - 0.5) <= placed.tolerance < 0.1
     assert placed.before + placed.after == haystack
     assert placed.before[-1] in "。！？；\n"
+
+
+ENDED = (
+    "यह एक वाक्य है। ", "هذه جملة قصيرة؟ ", "یہ ایک جملہ ہے۔ ", "นี่คือประโยค ", "这是一句话．", "これは文です｡",
+    "He went on… ", "Սա նախադասություն է։ ", "ይህ ዓረፍተ ነገር ነው። ", "a line\u2028", "a line\r\n",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("sentence", ENDED)
+def test_sentences_of_other_scripts_end_as_well(sentence: str) -> None:
+    assert sentences(sentence * 12) == [sentence] * 12
+    placed = place_in_text(sentence * 12, NEEDLE["en"], 0.5, encode_characters)
+    assert placed.realised == 0.5
+
+
+def test_a_depth_that_the_text_cannot_have_is_refused() -> None:
+    one = "这是一句话，" * 40
+    assert [place_in_text(one, NEEDLE["zh"], depth, encode_characters).realised for depth in (0, 1)] == [0, 1]
+    for depth in (0.1, 0.5):
+        with pytest.raises(UsageError, match="longest sentence is 100% of it"):
+            place_in_text(one, NEEDLE["zh"], depth, encode_characters)
 
 
 @pytest.mark.model

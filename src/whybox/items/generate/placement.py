@@ -10,14 +10,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from whybox.errors import PromptError
+from whybox.errors import PromptError, UsageError
 from whybox.items.generate.fillers import draw_fillers, joiner
 from whybox.items.generate.vocabulary import Language
 
 # A full stop before a letter or digit (7.5, e.g.) ends nothing; quotes and brackets behind an end belong to it.
+_STOPS = ".!?．"
+_OTHER_ENDS = "。！？；｡…؟۔।॥։።។။།\n\r\u2028\u2029"
+_PLAIN = f"[^{_STOPS}{_OTHER_ENDS}]*"
 _SENTENCE = re.compile(
-    r"[^.!?。！？；\n]*(?:[.!?](?=[A-Za-z0-9])[^.!?。！？；\n]*)*(?:[.!?。！？；\n]+[\"'”’」)\]]*[ \t]*|$)"
+    f"{_PLAIN}(?:[{_STOPS}](?=[A-Za-z0-9０-９]){_PLAIN})*(?:[{_STOPS}{_OTHER_ENDS}]+[\"'”’」)\\]]*[ \\t]*|$)"
 )
+# Thai has no mark behind a sentence: a blank stands between two.
+_THAI = re.compile(r"(?<=[\u0e00-\u0e7f][ \t])(?=[^ \t])")
+MOST_TOLERANCE = 0.25
+"""Of a context: where one sentence is more, a depth between its ends can mean nothing."""
 MOST_REDRAWS = 20
 Span = tuple[int, int]
 
@@ -47,8 +54,9 @@ Encode = Callable[[str, str, str], Encoded]
 
 
 def sentences(text: str) -> list[str]:
-    """Text cut behind its sentence ends, English and Chinese, and line ends. Joined, the pieces are the text."""
-    return [match[0] for match in _SENTENCE.finditer(text) if match[0]]
+    """Text cut behind the sentence ends of many scripts, and line ends. Joined, the pieces are the text."""
+    ended = (match[0] for match in _SENTENCE.finditer(text) if match[0])
+    return [piece for each in ended for piece in _THAI.split(each)]
 
 
 def realised_depth(encoded: Encoded) -> float:
@@ -84,7 +92,9 @@ def place(
 
 
 def place_in_text(text: str, passage: str, depth: float, encode: Encode) -> Placement:
-    """The passage between two sentences of a given text, with nothing to redraw. PromptError outside the tolerance."""
+    """The passage between two sentences of a given text, with nothing to redraw. PromptError outside the tolerance,
+    UsageError for a text of too few sentences to have such a depth.
+    """
     pieces = sentences(text)
     placement, encoded = min(
         (
@@ -93,6 +103,11 @@ def place_in_text(text: str, passage: str, depth: float, encode: Encode) -> Plac
         ),
         key=lambda found: abs(found[0].realised - depth),
     )
+    if 0 < depth < 1 and placement.tolerance > MOST_TOLERANCE:
+        raise UsageError(
+            f"placement: depth {depth:.3f} in a text whose longest sentence is {placement.tolerance:.0%} of it",
+            f"give a text with sentences of at most {MOST_TOLERANCE:.0%} each, or ask for depth 0 or 1",
+        )
     if abs(placement.realised - depth) > placement.tolerance or not occurs_once(encoded):
         raise PromptError(
             f"placement: expected depth {depth:.3f} within {placement.tolerance:.3f}, found {placement.realised:.3f}",

@@ -7,6 +7,7 @@ from whybox.report.diff_scale import TICKS, height
 from whybox.report.document import DiffDocument, Lang
 from whybox.report.html.page import Bundle, Table, page
 from whybox.report.numbers import exact
+from whybox.report.reasons import reason
 from whybox.report.text_diff import harm, verdict_line, where, why
 from whybox.report.words import say
 
@@ -34,6 +35,7 @@ def diff_page(document: DiffDocument, lang: Lang) -> str:
         doc=document,
         card=CARDS.get(document.verdict, "fail"),
         states=STATES,
+        ladder=[(rung.check, rung.state, reason(rung.detail, lang)) for rung in document.ladder],
         headline=verdict_line(document, lang),
         sides=" ↔ ".join(f"{side.name} ({side.precision})" for side in document.sides),
         where=list(where(document, lang)),
