@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from whybox.items.generate.kinds import draw_code
 from whybox.items.generate.vocabulary import Language
-from whybox.items.scoring import code_scorer
+from whybox.items.scoring.finders import find_codes
+from whybox.items.scoring.folding import fold
+from whybox.items.scoring.score import asserted_mentions
 from whybox.items.seeds import item_generator
 
 _SENTENCES: dict[Language, tuple[str, str, str]] = {
@@ -24,9 +26,12 @@ class Canary:
     last: str
 
     def lost(self, answer: str) -> tuple[str, ...]:
-        """Which ends did not come back: `start`, `end`, both or none."""
+        """Which ends did not come back: `start`, `end`, both or none. Both are asked for, so one beside the other is
+        no hedge.
+        """
+        folded = fold(answer)
         ends = (("start", self.first), ("end", self.last))
-        return tuple(end for end, code in ends if not code_scorer(code).score(answer).right)
+        return tuple(end for end, code in ends if not asserted_mentions(folded.text, find_codes(folded, [code])))
 
 
 def canary_pair(language: Language, seed: int) -> Canary:

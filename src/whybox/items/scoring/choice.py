@@ -105,7 +105,8 @@ def _find_nothing(folded: Folded) -> list[Mention]:
 def _find_labels(
     folded: Folded, find: Callable[[Folded], list[Mention]], by_content: Mapping[str, str]
 ) -> list[Mention]:
-    return [Mention(by_content[m.candidate], m.start, m.end) for m in find(folded)]
+    """An unlisted word beside a content is no option."""
+    return [Mention(by_content[m.candidate], m.start, m.end) for m in find(folded) if m.candidate in by_content]
 
 
 def _parted(by_content: Mapping[str, str]) -> tuple[str, list[str]]:

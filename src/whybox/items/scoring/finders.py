@@ -11,16 +11,13 @@ from whybox.errors import CaseError
 from whybox.items.scoring.folding import Folded, fold_text, stands_alone
 from whybox.items.scoring.quantities import Quantity, find_quantities
 from whybox.items.scoring.score import Mention
-from whybox.items.scoring.standing import Amount, unit_of_key
-from whybox.items.scoring.units import Unit, unit_named
+from whybox.items.scoring.standing import Amount, is_labelled, unit_of_key
+from whybox.items.scoring.units import SCALES, Unit, unit_named
 
-# A word behind a number says what is counted (7 documents); one of these before it, that nothing is (document 7).
+# A word behind a number says what is counted (7 documents).
 _BARE_LINE = re.compile(r"[\W_]*(?:(?:the |final )*answer(?: is)?|答案)?[是为\W_]*")
+_METRES = re.compile(r"[0-9][ \t]?m\Z")
 _COUNTED = re.compile(r"[ \t]*[^\W\d_]")
-_LABELLED = re.compile(
-    r"\b(?:article|chapter|clause|day|doc|document|figure|item|level|line|month|no|note|number|option|page|paragraph|part"
-    r"|point|room|rule|section|step|table|version|week|year)\.?[ \t]*\Z"
-)
 
 # Without these words the answer would be another one: more than 7 days; 7 days ago can be said as 7 days.
 _STRICT = frozenset({"above", "below", "other", "multiple"})
@@ -74,7 +71,7 @@ class NumberCandidate:
 
     def _has_unit(self, quantity: Quantity, text: str) -> bool:
         if self.unit is None:
-            return quantity.unit != "percent"
+            return quantity.unit not in SCALES
         return quantity.unit == self.unit.name or (quantity.unit is None and self.may_be_bare(text, quantity))
 
     def may_be_bare(self, text: str, quantity: Quantity) -> bool:
@@ -86,7 +83,7 @@ class NumberCandidate:
                 key = unit_of_key(text, quantity.start)
                 if key is not None and self.unit is not None and key != self.unit.name:
                     return False
-                return not (_COUNTED.match(text, quantity.end) or _LABELLED.search(text[: quantity.start]))
+                return not (_COUNTED.match(text, quantity.end) or is_labelled(text, quantity.start))
             case _:
                 assert_never(self.bare)
 
@@ -101,8 +98,19 @@ def find_numbers(folded: Folded, candidates: Sequence[NumberCandidate], words: b
         for quantity in find_quantities(folded.text, words, extra)
         if set(quantity.others) <= values
         for candidate in candidates
-        if candidate.is_met_by(quantity, folded.text) and set(quantity.beside) <= {*candidate.beside, *amounts}
+        if _is_in_its_scale(folded, quantity, candidate)
+        and candidate.is_met_by(quantity, folded.text)
+        and set(quantity.beside) <= {*candidate.beside, *amounts}
     ]
+
+
+def _is_in_its_scale(folded: Folded, quantity: Quantity, candidate: NumberCandidate) -> bool:
+    """7M are millions and 7 m are metres; without a unit, 7m may be either."""
+    if not _METRES.search(folded.text[quantity.start : quantity.end]):
+        return True
+    if candidate.unit is None:
+        return False
+    return (folded.written(quantity.end - 1) == "M") == candidate.written.rstrip().endswith("M")
 
 
 def _is_bare(text: str, quantity: Quantity) -> bool:
@@ -136,9 +144,20 @@ def spaced(folded: str) -> str:
     return r"\s+".join(re.escape(word) for word in folded.split())
 
 
+_CODE_BEHIND = re.compile(r"[ \t]?[/\\|][ \t]?[^\W_]|\.[0-9]|[-_]+[^\W_]")
+_CODE_BEFORE = re.compile(r"[^\W_][ \t]?[/\\|][ \t]?\Z|[0-9]\.\Z")
+
+
 def find_codes(folded: Folded, codes: Sequence[str]) -> list[Mention]:
-    """Mentions of codes: exact signs, and no hyphen or underscore that would make them longer."""
-    return [m for m in find_phrases(folded, codes) if not is_continued(folded.text, m.start, m.end)]
+    """Mentions of codes: exact signs, and no hyphen, underscore, slash or point that would make them longer."""
+    text = folded.text
+    return [
+        m
+        for m in find_phrases(folded, codes)
+        if not is_continued(text, m.start, m.end)
+        and not _CODE_BEHIND.match(text, m.end)
+        and not _CODE_BEFORE.search(text[max(0, m.start - 8) : m.start])
+    ]
 
 
 def is_continued(text: str, start: int, end: int) -> bool:

@@ -21,7 +21,7 @@ _MARKS = re.compile(
     r"(?<![0-9*])\*+|\*+(?![0-9*])"  # a star between two digits is arithmetic
     r"|`+"
     r"|(?<!\w)_+|_+(?!\w)"  # an underscore inside a word is part of it
-    r"|^[ \t]*(?:#+|>)[ \t]*",
+    r"|^[ \t]*(?:#+|>(?![ \t]*[$€£¥]?[0-9]))[ \t]*",  # before a number it says more than
     re.MULTILINE,
 )
 # $7$ is a formula, $7 a price; \text{…} and \boxed{…} only dress what they hold.
@@ -48,6 +48,11 @@ class Folded:
     def written(self, index: int) -> str:
         """The original characters behind one folded character, case as written."""
         return self.original[self.starts[index] : self.ends[index]]
+
+    def as_written(self) -> str:
+        """Folded text with its capitals: as long as `text`, sign for sign."""
+        pairs = zip(self.text, self.starts, self.ends, strict=True)
+        return "".join(self.original[start] if end == start + 1 else letter for letter, start, end in pairs)
 
     def without(self, pattern: re.Pattern[str]) -> "Folded":
         """The same text with every match removed."""

@@ -1,7 +1,7 @@
 """Numbers in folded text, each with its exact value, its sign and its unit: `-7 days`, `7.0 天`, `seven to nine weeks`.
 
-A run of digits is one number or none: 17, 2007, 7.5, 7:30, 7/30 and 1.2.3 never hold a 7. Commas count only between
-digits, in threes.
+A run of digits is one number or none: 17, 2007, 7.5, 7:30, 7/30 and 1.2.3 never hold a 7. Commas, blanks and
+apostrophes count only between digits, in threes.
 """
 
 import re
@@ -12,21 +12,44 @@ from itertools import pairwise
 
 from whybox.items.scoring.folding import is_han, is_word
 from whybox.items.scoring.negation import is_negated
+from whybox.items.scoring.notation import is_head, is_tail, is_under_zero, sign_before
 from whybox.items.scoring.numerals import CHINESE_RUN, ENGLISH_RUN, chinese_value, english_value
-from whybox.items.scoring.standing import Amount, are_listed, are_summed, bounds_of, is_rate, loose_amounts
+from whybox.items.scoring.standing import (
+    Amount,
+    are_listed,
+    are_summed,
+    bounds_of,
+    is_labelled,
+    is_rate,
+    loose_amounts,
+)
 from whybox.items.scoring.units import UNITS, Unit, after_pattern, of_one_kind, same_amount
 
-_RUN = re.compile(r"\.?[0-9](?:[0-9.,:/⁄]*[0-9])?")
+_RUN = re.compile(
+    r"(?<![0-9.,])[0-9]{1,3}(?P<mark>[ '_，])[0-9]{3}(?:(?P=mark)[0-9]{3})*(?![0-9])(?:\.[0-9]+)?"
+    r"|\.?[0-9](?:[0-9.,:/⁄]*[0-9])?"
+)
+_MARKS = re.compile(r"[ '_，,]")
 _PLAIN = re.compile(r"(?:[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)?(?:\.[0-9]+)?")
-_LARGER = re.compile(r"[ ]?(?:hundred|thousand|million|billion|k(?![a-z]))|[百千万亿]|[ ]and a half|个?半")
 _JOIN = re.compile(
     r"\s*(?:,?\s*(?:or|and|to|but|till|through)|,|/|-|~|、|，|或者?|和|与|至|到|而不是|还是)\s*(?:not\s+)?"
 )
 _RANGE = re.compile(r"\s*(?:-|~|to|till|through|至|到)\s*")
 _OR = re.compile(r"\s*(?:,?\s*or|或者?|还是)\s*")
-_LIST = re.compile(r"\s*(?:[,、，]?\s*(?:or|and|或者?|还是|和)|[,、，])\s*")
+# What may part the values of a list; a pair parted by a comma or an `and` is none yet.
+_LIST = re.compile(
+    r"(?:\n[ \t]*[0-9]{1,2}[.)、][ \t]|[\s,、，;；/|.。!?！？·•*-]"
+    r"|\b(?:or|and|also|then|maybe|perhaps|possibly|probably|either|even|it's|it|is|could|might|may|be)\b"
+    r"|或者?|还是|和|要么|也许|可能|也|是)*"
+)
+_PAIR = re.compile(r"\s*(?:[,、，]?\s*(?:and|和)|[,、，])\s*")
+_MARKER = re.compile(r"[.)、:](?=[ \t])")
+_SENTENCE = re.compile(r"[^.!?;。！？；\n]+(?:\.(?=\S)[^.!?;。！？；\n]+)*")
+_OPENING = re.compile(r"[\W_]*(?:(?:or|and|maybe|perhaps|also|或者?|也许|可能)\b[\W_]*)*")
+_LONGEST_FRAME = 200
 # Behind a hyphenated word the digits belong to its name: covid-19, K7Q-19.
 _COMPOUND = re.compile(r"(?=[^\W_]*[a-z])[a-z0-9]+-\Z")
+_COUNTED = re.compile(r"[ \t]*[^\W\d_]")
 _BETWEEN = re.compile(r"(?:\bbetween|介于|在)\s*$")
 
 
@@ -57,10 +80,10 @@ def find_quantities(text: str, words: bool, extra: Sequence[Unit] = ()) -> list[
     found = [
         quantity
         for number in sorted(numbers, key=lambda number: number.start)
-        if (quantity := _with_unit(text, number, after, names)) is not None
+        if (quantity := _signed(text, number, after, names)) is not None
     ]
-    bound = [replace(one, bounds=bounds_of(text, one.start, one.end, one.unit)) for one in found]
-    return _among_alternatives(text, _joined(text, _beside(text, bound)))
+    bound = [replace(one, bounds=one.bounds | bounds_of(text, one.start, one.end, one.unit)) for one in found]
+    return _in_one_frame(text, _among_alternatives(text, _joined(text, _beside(text, bound))))
 
 
 def amounts_in(text: str) -> list[Quantity]:
@@ -75,23 +98,15 @@ def _digit_runs(text: str) -> Iterator[Quantity]:
         value = _plain_value(match[0])
         if value is None or _is_inside_word(text, start) or _COMPOUND.search(text[max(0, start - 24) : start]):
             continue
-        negative = text.startswith("-", max(0, start - 1), start) and not (
-            start > 1 and _carries_hyphen(text[start - 2])
-        )
-        yield Quantity(-value if negative else value, None, start - negative, end)
+        yield Quantity(value, None, start, end)
 
 
 def _plain_value(run: str) -> Decimal | None:
-    return Decimal(run.replace(",", "")) if _PLAIN.fullmatch(run) else None
+    return Decimal(_MARKS.sub("", run)) if _PLAIN.fullmatch(_MARKS.sub(",", run)) else None
 
 
 def _is_inside_word(text: str, start: int) -> bool:
     return start > 0 and (is_word(text[start - 1]) or text[start - 1] == "第")
-
-
-def _carries_hyphen(letter: str) -> bool:
-    """Whether a hyphen behind this character joins or ranges (K-7, 5-7, 天-7) and is no minus sign."""
-    return letter.isalnum() or letter in ")]%"
 
 
 def _word_runs(text: str) -> Iterator[Quantity]:
@@ -103,6 +118,24 @@ def _word_runs(text: str) -> Iterator[Quantity]:
         value = chinese_value(match[0])
         if value is not None and not _is_inside_word(text, match.start()):
             yield Quantity(Decimal(value), None, match.start(), match.end(), in_words=True)
+
+
+def _signed(text: str, number: Quantity, after: re.Pattern[str], names: dict[str, str]) -> Quantity | None:
+    """The number with its sign and its unit; None where it is a piece of something longer."""
+    if is_tail(text, number.start):
+        return None
+    sign = sign_before(text, number.start)
+    at = number.start if sign.over_money else sign.start
+    found = _with_unit(text, replace(number, start=at), after, names)
+    if found is None:
+        return None
+    negative = (sign.says == "minus") != is_under_zero(text, found.end)
+    return replace(
+        found,
+        value=-found.value if negative else found.value,
+        start=min(sign.start, found.start),
+        bounds=frozenset({"unsure"} if sign.says == "unsure" else ()),
+    )
 
 
 def _with_unit(text: str, number: Quantity, after: re.Pattern[str], names: dict[str, str]) -> Quantity | None:
@@ -125,9 +158,9 @@ def _with_unit(text: str, number: Quantity, after: re.Pattern[str], names: dict[
 def _is_longer(text: str, number: Quantity) -> bool:
     """A multiplier, a half, a letter or a fraction follows; or a Chinese numeral stands inside a word (一定)."""
     behind = text[number.end : number.end + 1]
-    if _LARGER.match(text, number.end) or (behind and is_word(behind)):
+    if is_head(text, number.end) or (behind and is_word(behind)):
         return True
-    if not number.in_words or text[number.start].isascii():
+    if not number.in_words or text[number.end - 1].isascii():
         return False
     return bool(behind) and is_han(behind)
 
@@ -185,18 +218,21 @@ def _joined(text: str, found: list[Quantity]) -> list[Quantity]:
 
 
 def _among_alternatives(text: str, found: list[Quantity]) -> list[Quantity]:
-    """`7 or 8` and `5, 6, 7` offer several values, each of them beside the others; a pair needs its `or`."""
-    out: list[Quantity] = []
-    for run in _lists(text, found):
+    """`7 or 8` and `5; 6; 7` offer several values, each of them beside the others; a pair needs more than a comma."""
+    out = {quantity.start: quantity for quantity in found}
+    for run in _lists(text, [quantity for quantity in found if not _is_place(text, quantity)]):
         gaps = [text[a.end : b.start] for a, b in pairwise(run)]
-        several = len(run) > 2 or any(map(_OR.fullmatch, gaps))
-        values = tuple(quantity.value for quantity in run) if several else ()
-        out += [replace(quantity, others=quantity.others + values) for quantity in run]
-    return out
+        if len(run) > 2 or not all(map(_PAIR.fullmatch, gaps)):
+            _offer(out, run)
+    for left, right in pairwise(found):
+        bare = left.unit is not None and right.unit is None and not _COUNTED.match(text, right.end)
+        if bare and left.value != right.value and _OR.fullmatch(text[left.end : right.start]):
+            _add(out, left.start, bounds={"unsure"})
+    return list(out.values())
 
 
 def _lists(text: str, found: list[Quantity]) -> Iterator[list[Quantity]]:
-    """Neighbours of one unit with nothing but `,` `or` `and` between them, as long as they go on."""
+    """Neighbours of one unit with nothing but what parts a list between them, as long as they go on."""
     run: list[Quantity] = []
     for quantity in found:
         if run and not (quantity.unit == run[-1].unit and _LIST.fullmatch(text[run[-1].end : quantity.start])):
@@ -205,3 +241,39 @@ def _lists(text: str, found: list[Quantity]) -> Iterator[list[Quantity]]:
         run.append(quantity)
     if run:
         yield run
+
+
+def _is_place(text: str, quantity: Quantity) -> bool:
+    """Whether a number counts the lines or names a page, so that it offers nothing: 1. …, on page 3."""
+    if quantity.unit is not None:
+        return False
+    head = text[: quantity.start].rpartition("\n")[2]
+    if head.strip() or not _MARKER.match(text, quantity.end):
+        return is_labelled(text, quantity.start)
+    count = 1 + len(
+        re.findall(r"^[ \t]*[0-9]{1,2}[.)、:][ \t]", text[max(0, quantity.start - 2_000) : quantity.start], re.M)
+    )
+    return quantity.value == count
+
+
+def _in_one_frame(text: str, found: list[Quantity]) -> list[Quantity]:
+    """One sentence said again with another value offers both: It takes 7 days. It takes 9 days."""
+    out, frames = {one.start: one for one in found}, dict[tuple[str, str | None], list[Quantity]]()
+    at = 0
+    for sentence in _SENTENCE.finditer(text):
+        while at < len(found) and found[at].start < sentence.end():
+            one, at = found[at], at + 1
+            if one.start >= sentence.start() and len(sentence[0]) <= _LONGEST_FRAME:
+                frame = f"{text[sentence.start() : one.start]}#{text[one.end : sentence.end()]}"
+                frames.setdefault((_OPENING.sub("", frame, count=1).strip(), one.unit), []).append(one)
+    for (frame, _), alike in frames.items():
+        if any(map(str.isalpha, frame)):
+            _offer(out, [one for one in alike if not is_negated(text, (one.start, one.end), ())])
+    return list(out.values())
+
+
+def _offer(out: dict[int, Quantity], together: list[Quantity]) -> None:
+    """Each of them stands beside the values of all."""
+    values = tuple(dict.fromkeys(one.value for one in together))
+    for one in together:
+        out[one.start] = replace(out[one.start], others=out[one.start].others + values)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from whybox.items.scoring import finders
+from whybox.items.scoring.alternatives import with_unlisted
 from whybox.items.scoring.folding import Folded, fold
 from whybox.items.scoring.names import find_names, find_words
 from whybox.items.scoring.negation import clause_start
@@ -51,25 +52,25 @@ def lenient_number_scorer(right: str, others: Sequence[str] = ()) -> CandidateSc
 def name_scorer(right: str, others: Sequence[str] = (), follows: str = "") -> CandidateScorer:
     """Names of people, places, offices, devices; the kind word may be left out. `follows`: see `find_names`."""
     names = (right, *others)
-    return CandidateScorer(right, tuple(others), partial(find_names, names=names, follows=follows))
+    return CandidateScorer(right, tuple(others), with_unlisted(partial(find_names, names=names, follows=follows)))
 
 
 def code_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
     """Codes such as K7Q-19, exact to the sign."""
     codes = (right, *others)
-    return CandidateScorer(right, tuple(others), partial(finders.find_codes, codes=codes))
+    return CandidateScorer(right, tuple(others), with_unlisted(partial(finders.find_codes, codes=codes)))
 
 
 def word_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
     """Whole words or phrases; abbreviations such as IT in their own case."""
-    return CandidateScorer(right, tuple(others), partial(find_words, words=(right, *others)))
+    return CandidateScorer(right, tuple(others), with_unlisted(partial(find_words, words=(right, *others))))
 
 
 def forms_scorer(right: Sequence[str], others: Sequence[Sequence[str]] = ()) -> CandidateScorer:
     """Whole phrases, each candidate in several forms (Kyiv, Kiev); the first form names it."""
     by_form = {form: forms[0] for forms in (right, *others) for form in forms}
     names = tuple(forms[0] for forms in others)
-    return CandidateScorer(right[0], names, partial(finders.find_forms, by_form=by_form))
+    return CandidateScorer(right[0], names, with_unlisted(partial(finders.find_forms, by_form=by_form)))
 
 
 def symbol_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:

@@ -20,12 +20,12 @@ _BEFORE: dict[str, re.Pattern[str]] = {
     "above": re.compile(
         r"(?:(?<!\bno )\b(?:more|longer|greater|higher|larger|later|older|bigger|farther) than"
         r"|\b(?:over|above|beyond|past|exceed(?:s|ed|ing)?|upwards of)|(?<!=)>"
-        rf"|(?<![不没未])(?:超过|超出|多于|大于|高于|长于)){_FILL}\Z"
+        rf"|(?<![不没未])(?<!不[会得能可应要])(?:超过|超出|多于|大于|高于|长于)){_FILL}\Z"
     ),
     "below": re.compile(
         r"(?:(?<!\bno )\b(?:less|fewer|shorter|lower|smaller|sooner|earlier|younger) than"
         r"|\b(?:under|below|almost|nearly|short of|not quite)|<"
-        rf"|不到|不足|未满|不满|将近|接近|(?<![不没未])(?:少于|小于|低于|短于)){_FILL}\Z"
+        rf"|不到|不足|未满|不满|将近|接近|(?<![不没未])(?<!不[会得能可应要])(?:少于|小于|低于|短于)){_FILL}\Z"
     ),
     "other": re.compile(r"\b(?:other|different) (?:than|from)[ \t]*\Z"),
     "rate": re.compile(
@@ -54,7 +54,9 @@ _PLUS = re.compile(
     r"[ \t]*(?:[,，]?[ \t]*(?:and|plus|&|\+|as well as|along with|followed by|then|又|零|加上?|外加|和|与))?"
     r"[ \t]*(?:(?:then|another|about|exactly|further)[ \t]+)?"
 )
-_LIST = re.compile(r"[ \t]*(?:[,、，/(=]|[,，]?[ \t]*or\b|或者?|即|就是|也就是)[ \t]*(?:(?:or|and|about|maybe)[ \t]+)?")
+_LIST = re.compile(
+    r"[ \t]*(?:[,、，/(=;；|]|[,，]?[ \t]*or\b|或者?|即|就是|也就是)[ \t]*(?:(?:or|and|about|maybe)[ \t]+)?"
+)
 _RATE = re.compile(r"[ \t]+")
 
 _LATIN = "|".join(
@@ -75,6 +77,11 @@ _LOOSE = re.compile(
 )
 _NAMES = {form: unit.name for unit in reversed(UNITS) for form in unit.after}
 
+# One of these before a number says that it counts nothing: document 7.
+_LABELLED = re.compile(
+    r"\b(?:article|chapter|clause|day|doc|document|figure|item|level|line|month|no|note|number|option|page|paragraph|part"
+    r"|point|room|rule|section|step|table|version|week|year)\.?[ \t]*\Z"
+)
 _KEY = re.compile(r"[\"'](?P<key>[^\W\d_]{2,})[\"'][ \t]*[:=][ \t]*[\"']?\Z")
 
 
@@ -82,6 +89,11 @@ def unit_of_key(text: str, start: int) -> str | None:
     """The unit that a JSON key right before a number names: {"days": 7}."""
     key = _KEY.search(text[max(0, start - _FURTHEST) : start])
     return None if key is None else _NAMES.get(key["key"])
+
+
+def is_labelled(text: str, start: int) -> bool:
+    """Whether the number at `start` names a page, a step or the like."""
+    return _LABELLED.search(text[max(0, start - _FURTHEST) : start]) is not None
 
 
 def bounds_of(text: str, start: int, end: int, unit: str | None) -> frozenset[str]:

@@ -24,7 +24,14 @@ UNITS: tuple[Unit, ...] = (
     Unit("week", ("weeks", "week", "wks", "wk", "个星期", "星期", "个礼拜", "礼拜", "周")),
     Unit("month", ("months", "month", "个月")),
     Unit("year", ("years", "year", "yrs", "yr", "年")),
-    Unit("percent", ("%", "percent", "per cent")),
+    Unit("percent", ("%", "percent", "per cent", "pct"), ("百分之",)),
+    Unit("per mille", ("‰", "per mille", "permille"), ("千分之",)),
+    Unit("per ten thousand", ("‱", "basis points", "basis point", "bps"), ("万分之",)),
+    Unit("percentage point", ("percentage points", "percentage point", "个百分点", "百分点")),
+    Unit("tenth", ("成",)),
+    Unit("tenth of the price", ("折",)),
+    Unit("times as much", ("fold", "倍")),
+    Unit("dozen", ("dozen",)),
     Unit("dollar", ("dollars", "dollar", "usd", "美元"), ("$", "usd")),
     Unit("euro", ("euros", "euro", "eur", "欧元"), ("€", "eur")),
     Unit("yuan", ("yuan", "rmb", "cny", "元", "块钱", "块"), ("¥", "rmb")),
@@ -42,6 +49,20 @@ UNITS: tuple[Unit, ...] = (
     Unit("seat", ("seats", "seat", "个座位", "座位", "座")),
     Unit("person", ("people", "persons", "person", "个人", "人")),
     Unit("page", ("pages", "page", "页")),
+)
+
+# With one of these a number is another one than without: 7 % are 0.07.
+SCALES = frozenset(
+    {
+        "percent",
+        "per mille",
+        "per ten thousand",
+        "percentage point",
+        "tenth",
+        "tenth of the price",
+        "times as much",
+        "dozen",
+    }
 )
 
 # What a unit measures, and how many of the smallest make one; None where that is no fixed number (a month of days).
