@@ -13,6 +13,7 @@ from whybox.items.generate import generate
 from whybox.jobs.run import RunOptions, kept_document, plan_rows, prepare, run_suite, seconds_of, target_from
 from whybox.report.document import CallsPayload, RunDocument, to_json
 from whybox.report.html import run_page
+from whybox.report.run_lines import estimate_of
 from whybox.statistics.unknown import Unknown
 from whybox.suite.behaviour import TargetText
 from whybox.suite.data import load_items
@@ -122,7 +123,8 @@ def test_a_dead_endpoint_is_no_score(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_answers_cut_before_they_say_anything_are_errors_and_are_told(tmp_path: Path) -> None:
     document = ran(tmp_path, "bot:cut_off", items=4)
     (probe,) = document.probes
-    assert (probe.calls, probe.errors) == (32, 32)
+    assert (probe.calls, probe.errors, probe.cut) == (32, 32, 32)
+    assert "32 answers were cut by max_tokens" in estimate_of(probe, "en")
     assert {gate.verdict for gate in document.gates} == {"error"}
     assert document.exit_code == 3
     assert document.calls.failed == 0 or document.calls.failed == document.calls.finished

@@ -177,7 +177,7 @@ def _probe(suite: Behaviour, where: Where, found: Found, mechanisms: Mechanisms)
 
 
 def _tallied(tally: Tally) -> dict[str, Any]:
-    return {"calls": tally.calls, "errors": tally.errors, "seconds": tally.seconds}
+    return {"calls": tally.calls, "errors": tally.errors, "cut": tally.cut, "seconds": tally.seconds}
 
 
 def _reason(finding: Finding | Skipped) -> str:

@@ -46,7 +46,12 @@ def estimate_of(probe: ProbeRow, lang: Lang) -> str:
         probe.errors,
         row.net,
     )
-    return line(shown, lang)
+    return line(shown, lang) + cut(probe, lang)
+
+
+def cut(probe: ProbeRow, lang: Lang) -> str:
+    """What to do about answers that ended before they said anything; nothing where there are none."""
+    return f" · {say('run.cut', lang, n=probe.cut)}" if probe.cut else ""
 
 
 def faults(document: RunDocument, lang: Lang) -> Iterator[tuple[str, str]]:

@@ -41,11 +41,12 @@ class Tally:
     """Of one probe on one target: calls that are finished, those without an answer, and their seconds.
 
     seconds: of the time that the run was asking; calls under way together share it.
-    errors: failed calls, and answers that the limit of tokens cut before they said anything.
+    errors: failed calls, and answers that the limit of tokens cut before they said anything. cut: these alone.
     """
 
     calls: int = 0
     errors: int = 0
+    cut: int = 0
     seconds: float = 0.0
 
 
@@ -199,7 +200,8 @@ class _Going:
 def _tally(records: Sequence[Record], scores: Sequence[ScoredCall], took: Mapping[Cell, float]) -> Tally:
     """took: seconds of every call that was asked; what came from the cache took none."""
     errors = sum(each.outcome == "error" for each in scores)
-    return Tally(len(records), errors, sum(took.get(record.call.cell, 0.0) for record in records))
+    cut = sum("truncated" in each.flags for each in scores)
+    return Tally(len(records), errors, cut, sum(took.get(record.call.cell, 0.0) for record in records))
 
 
 def _finding(suite: Behaviour, where: Where, planned: Plan | Skipped, records: Sequence[Record]) -> Finding | Skipped:

@@ -8,7 +8,7 @@ from whybox.report.html.page import Bundle, Table, page
 from whybox.report.html.run_data import packed_calls
 from whybox.report.html.run_figures import Forest, RateCurve, forest, rate_curve
 from whybox.report.numbers import exact, number
-from whybox.report.run_lines import MARKS, examined, faults, mechanism, why
+from whybox.report.run_lines import MARKS, cut, examined, faults, mechanism, why
 from whybox.report.run_page_words import RUN_PAGE, SCRIPT_KEYS
 from whybox.report.visible import shortened
 from whybox.report.words import say
@@ -64,6 +64,7 @@ def run_page(document: RunDocument, calls: CallsPayload, lang: Lang) -> str:
         packed=packed,
         marks=MARKS,
         why=lambda gate: why(gate, lang),
+        cut=lambda probe: cut(probe, lang),
         examined=lambda check: examined(check, lang),
         faults=list(faults(document, lang))[:MOST_FAULTS],
         most_checks=MOST_CHECKS,
