@@ -8,8 +8,9 @@ from safetensors.numpy import save_file
 
 from whybox.compare.observation import Observation
 from whybox.compare.recorded import read_recorded, shown_precision, write_recorded
-from whybox.compare.sides import split
-from whybox.errors import FormatError, UsageError
+from whybox.compare.sides import side_of, split
+from whybox.errors import FormatError, ModelNotFound, UsageError
+from whybox.model import Model
 from whybox.parts.rounding import rounded
 
 ROWS = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
@@ -55,6 +56,14 @@ def test_a_text_in_place_of_an_archive(tmp_path: Path) -> None:
     (tmp_path / "a.npz").write_text("hello")
     with pytest.raises(FormatError, match=r"a\.npz"):
         read_recorded(tmp_path / "a.npz")
+
+
+def test_a_recording_that_is_not_there(tmp_path: Path) -> None:
+    def no_model(name: str) -> Model:
+        raise AssertionError(f"{name} is no model's name")
+
+    with pytest.raises(ModelNotFound, match=r"there is no file .*absent\.npz"):
+        side_of(str(tmp_path / "absent.npz"), no_model)
 
 
 @pytest.mark.parametrize("ways", ["bf17", "batch=0", "padding=-1", "chunk=x", ""])

@@ -79,6 +79,9 @@ def test_what_fits_is_the_headlines_second_half(tmp_path: Path) -> None:
     assert verdict(document(tmp_path, machine=Machine(160 * 10**9)), "en") == (
         "160 GB hold the weights and 16 requests of 4,096 tokens at once"
     )
+    assert verdict(document(tmp_path, machine=Machine(160 * 10**9), batch=32), "en") == (
+        "160 GB do not hold the 32 requests asked for: the weights and 16 of 4,096 tokens at once"
+    )
     assert verdict(document(tmp_path, machine=Machine()), "en") is None
     assert "69.0 B parameters in 138 GB" in headline(room, "en")
 

@@ -157,6 +157,9 @@ def test_names_that_lead_nowhere(tmp_path: Path) -> None:
         find(Wish(str(tmp_path)))
     with pytest.raises(ModelNotFound, match="there is no file"):
         find(Wish(str(tmp_path / "absent.json")))
+    with pytest.raises(ModelNotFound) as missing:
+        find(Wish("llama3-70b"))
+    assert "whybox size llama hidden_size=" in missing.value.remedy
     (tmp_path / "config.json").write_text("{not json")
     with pytest.raises(FormatError, match="JSON text"):
         find(Wish(str(tmp_path / "config.json")))

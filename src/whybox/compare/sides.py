@@ -15,7 +15,7 @@ from whybox.compare.served import NOT_TOLD, Served
 from whybox.compare.stepping import joined, stepped
 from whybox.engine.choice import KERNELS, NUMPY, TORCH_PRECISIONS
 from whybox.engine.rounded import RoundedEngine, held_as
-from whybox.errors import NonFiniteError, UsageError
+from whybox.errors import ModelNotFound, NonFiniteError, UsageError
 from whybox.model import Model
 from whybox.sites import sites_of
 from whybox.targets.naming import OPENAI, endpoint_of, is_remote, target_of
@@ -127,6 +127,8 @@ def side_of(text: str, opened: Callable[[str], Model], other: "Live | None" = No
     path = Path(name)
     if path.suffix in RECORDINGS and path.is_file():
         return read_recorded(path)
+    if path.suffix in RECORDINGS and not path.exists():
+        raise ModelNotFound(f"there is no file {path}", "give a recording, a model's file, or its name")
     if not name and other is None:
         raise UsageError(f"{text}: which model?", "only the second side may be a way alone")
     base = other.model if not name and other is not None else opened(name)

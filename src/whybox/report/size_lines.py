@@ -111,7 +111,10 @@ def verdict(document: SizeDocument, lang: Lang) -> str | None:
         "batch": "∞" if fit.batch is None else f"{fit.batch:,}",
         "context": f"{document.load.context:,}",
         "weights": scaled(document.weights.bytes, "B"),
+        "asked": f"{document.load.batch:,}",
     }
+    if fit.batch and fit.batch < document.load.batch:
+        return say("size.head.fit_less", lang, **values)
     if fit.batch != 0:
         return say("size.head.fit", lang, **values)
     return say("size.head.fit_none" if document.weights.bytes <= memory else "size.head.fit_weights", lang, **values)

@@ -11,6 +11,10 @@ SIZES: dict[str, tuple[str, str]] = {
         "{memory} hold the weights and {batch} requests of {context} tokens at once",
         "{memory} 可放下权重，并同时放下 {batch} 个 {context} token 的请求",
     ),
+    "size.head.fit_less": (
+        "{memory} do not hold the {asked} requests asked for: the weights and {batch} of {context} tokens at once",
+        "{memory} 放不下所问的 {asked} 个请求：权重之外，同时只能放下 {batch} 个 {context} token 的请求",
+    ),
     "size.head.fit_none": (
         "{memory} hold the weights ({weights}), and not one request of {context} tokens beside them",
         "{memory} 放得下权重（{weights}），但放不下一个 {context} token 的请求",

@@ -23,6 +23,10 @@ from whybox.size.parameters import total
 CONFIG = "config.json"
 NOT_READ = "not read"  # a digest would read all weights, which may be hundreds of gigabytes
 Kind = Literal["gguf", "safetensors", "config", "numbers"]
+WITHOUT_WEIGHTS = (
+    "without weights: a config.json, hf:org/name, or a family with its numbers, such as "
+    "whybox size llama hidden_size=4096 num_hidden_layers=32 …"
+)
 RUN_NAMES = tuple(family.name for family in families.FAMILIES)
 
 
@@ -69,7 +73,11 @@ def find(wish: Wish, progress: Progress | None = None) -> Found:
         )
     if wish.what.startswith(library.PREFIX) and not wish.what.endswith(".gguf"):
         return _of_hub(wish, library.locate_config(wish.what))
-    return _of_weights(wish, library.locate(wish.what, progress=progress))
+    try:
+        located = library.locate(wish.what, progress=progress)
+    except ModelNotFound as missing:
+        raise ModelNotFound(missing.cause, f"{missing.remedy}; {WITHOUT_WEIGHTS}") from None
+    return _of_weights(wish, located)
 
 
 def changes_of(words: Sequence[str]) -> dict[str, object]:
