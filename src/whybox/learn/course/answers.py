@@ -13,9 +13,7 @@ Answer = str | float | Sequence[str | float] | Mapping[str, str]
 Said = tuple[str, ...]
 """An answer as it is kept: numbers as written, ids of options, or one piece of text."""
 
-_NUMBER = re.compile(
-    r"[+-]?((\d{1,3}(,\d{3})+|\d+)(\.\d*)?|\.\d+)(e[+-]?\d+)?(/[1-9]\d*)?%?", re.IGNORECASE | re.ASCII
-)
+_NUMBER = re.compile(r"[+-]?((\d{1,3}(,\d{3})+|\d+)(\.\d*)?|\.\d+)(e[+-]?\d+)?(/[1-9]\d*)?%?", re.IGNORECASE | re.ASCII)
 MOST_DIGITS = 100
 SHOWN = 40
 

@@ -161,7 +161,7 @@ def _remarks(ended: Ran, judge: Callable[[], tuple[Remark, ...]]) -> tuple[Remar
             return (_stopped("raised", kind=ended.kind, said=ended.said),)
         case "missing":
             return (_stopped("missing", names=", ".join(ended.missing)),)
-        case "slow" | "died" | "garbled":
+        case "slow" | "died" | "full" | "garbled":
             return (_stopped(ended.state),)
 
 

@@ -21,7 +21,7 @@ from whybox.learn.course.cell.packed import pack, unpack
 from whybox.learn.course.cell.watch import DRIVERS, HAS, MODULES, foreign, watch
 
 ANSWER, DRIVE, INPUTS, ORDER = "answer.py", "drive.py", "inputs.bin", "order.json"
-PRINTED, TOLD = 4_000, 300
+PRINTED, TOLD, PLACES = 4_000, 300, 20
 FILE_BYTES = 1 << 20
 
 
@@ -115,7 +115,7 @@ def _problem(problem: BaseException, source: str) -> dict[str, Any]:
     """What was raised, and through which lines of the learner's it came."""
     lines, places = source.splitlines(), list[int]()
     step = problem.__traceback__
-    while step is not None and len(places) < 20:
+    while step is not None and len(places) < PLACES:
         if step.tb_frame.f_code.co_filename == ANSWER:
             places.append(step.tb_lineno)
         step = step.tb_next
