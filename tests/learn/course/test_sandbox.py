@@ -199,7 +199,7 @@ def test_what_a_child_tells_is_bounded() -> None:
     begun = time.perf_counter()
     assert ran(flood, Limits(seconds=5)).state == "garbled"
     assert time.perf_counter() - begun < 5
-    forged = '{"state": "done", "printed": "' + "0" * 4_001 + '"}'
+    forged = '{"state": "done", "printed": "' + "0" * 4_002 + '"}'
     assert ran(f"{_reach('os')}.write(3, {forged.encode()!r} + b'\\n')\nreturn x").state == "garbled"
     long = "b' ' * 200_000 + b'{\"state\": \"done\"}\\n'"
     assert ran(f"{_reach('os')}.write(3, {long})\nreturn x").state == "garbled"
@@ -207,7 +207,7 @@ def test_what_a_child_tells_is_bounded() -> None:
 
 def test_much_is_printed() -> None:
     loud = ran("for _ in range(100_000): print('much' * 9)\nreturn x")
-    assert (loud.state, len(loud.printed)) == ("done", 4_000)
+    assert (loud.state, len(loud.printed)) == ("done", 4_001)
 
 
 def test_the_end_of_the_process_is_not_the_learners() -> None:

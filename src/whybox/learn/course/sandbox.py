@@ -88,7 +88,7 @@ class _Told(BaseModel):
     kind: Short = ""
     said: Short = ""
     where: Annotated[list[tuple[int, Short]], Field(max_length=PLACES)] = []
-    printed: Annotated[str, Field(max_length=PRINTED)] = ""
+    printed: Annotated[str, Field(max_length=PRINTED + 1)] = ""
 
 
 @dataclass(frozen=True)

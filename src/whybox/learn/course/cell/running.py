@@ -26,13 +26,13 @@ FILE_BYTES = 1 << 20
 
 
 class Page:
-    """What is printed, up to a length; the rest is let go."""
+    """What is printed, up to a length and one character that says that there was more; the rest is let go."""
 
     encoding = "utf-8"
 
     def __init__(self) -> None:
         self.parts: list[str] = []
-        self.left = PRINTED
+        self.left = PRINTED + 1
 
     def write(self, text: str) -> int:
         if self.left > 0:
