@@ -23,6 +23,7 @@ from whybox.model import Model
 from whybox.report.document import DiffDocument, to_json
 from whybox.report.draw import diff_picture, svg_text
 from whybox.report.html.diff import diff_page
+from whybox.report.text_diff import verdict_line
 from whybox.suite.store import Store
 from whybox.testing import faults
 from whybox.testing.noise import noisy
@@ -46,6 +47,37 @@ def test_a_model_is_identical_to_itself(model: Model) -> None:
     assert (found.verdict, found.named, found.first, found.suspects) == ("identical", (), None, ())
     assert found.harm is not None
     assert (found.harm.same_top, found.harm.flips, found.harm.moved) == (1.0, 0, 0.0)
+
+
+def recorded(model: Model, changes: dict[tuple[str, int | None], np.ndarray | None]) -> DiffDocument:
+    """Against what the model itself records, some arrays changed, or left out (None)."""
+    seen = Live("theirs", model).observe(IDS, len(IDS))
+    kept = {key: value for key, value in (dict(seen.sites) | changes).items() if value is not None}
+    return diff(Live("ours", model), Recorded("theirs", (Recording(replace(seen, sites=kept)),)), ASKED)
+
+
+def test_a_recorded_array_of_another_shape_is_a_difference(model: Model) -> None:
+    query = Live("ours", model).observe(IDS, 4).sites["query", 1]
+    found = recorded(model, {("query", 1): query[:, :-1]})
+    assert found.verdict == "unlike"
+    assert found.reason is not None
+    assert "query.1" in found.reason
+
+
+def test_a_layer_that_was_not_recorded_is_told(model: Model) -> None:
+    found = recorded(model, {("resid_mid", 1): None})
+    assert (found.verdict, "resid_mid.1" in found.missing_sites) == ("identical", True)
+    assert "that was recorded" in verdict_line(found, "en")
+
+
+def test_where_one_recorded_site_was_scaled(model: Model) -> None:
+    """The last stream is alike, so the profile is that of the place."""
+    out = Live("ours", model).observe(IDS, 4).sites["attn_out", 1]
+    found = recorded(model, {("attn_out", 1): out * np.float32(1.01)})
+    assert found.first is not None
+    assert (found.first.site, found.first.layer) == ("attn_out", 1)
+    assert found.profile is not None
+    assert found.profile.shape == "everywhere"
 
 
 def test_torch_and_numpy_differ_by_rounding(model: Model) -> None:

@@ -151,6 +151,7 @@ class _Study:
     moved: list[float] = field(default_factory=list)
     exact: bool = True
     unfit: tuple[str, ...] = ()
+    made: set[Key] = field(default_factory=set)
     masks: list[Rung] = field(default_factory=list)
     last: Observation | None = None
     moved_to: str | None = None
@@ -193,6 +194,7 @@ class _Study:
         mine = self.ours.observe(text.ids, self.rows)
         if mine.broken is not None:
             raise NonFiniteError(*mine.broken, "not told", "check the file's digest")
+        self.made |= set(mine.sites)
         self.overflow = self.overflow or overflow(self.model, seen)
         if not seen.sites:
             return
@@ -204,9 +206,9 @@ class _Study:
         if mine.logits is not None and seen.logits is not None:
             self.forced.append(forced(mine.logits, seen.logits, len(text.ids)))
         self.last = seen
-        self.profiles.append(profile(found, self._limits(seen, found), self.model[0]))
-        if self.first is not None and self.heads is None and self.channels is None:
-            key: Key = (self.first[0].site, self.first[0].layer)
+        key: Key | None = None if self.first is None else (self.first[0].site, self.first[0].layer)
+        self.profiles.append(profile(found, self._limits(seen, found), self.model[0], key))
+        if key is not None and self.heads is None and self.channels is None:
             self.heads = parts_apart(mine, seen, key, axes_of(key, self.model[0]))
             self.channels = channels_apart(mine, seen, key)
 
@@ -259,7 +261,9 @@ class _Study:
     def result(self, rungs: tuple[Rung, ...], reason: str | None, texts: tuple[Text, ...]) -> Comparison:
         undone = self._proof()
         taken = self._taken()
-        reason = reason or (f"sites: {taken.detail}" if taken is not None and self.moved_to is None else None)
+        reason = reason or (
+            f"sites: {taken.detail}" if taken is not None and (self.unfit or not self.moved_to) else None
+        )
         worst = max(
             self.profiles, key=lambda each: float(np.nan_to_num(np.nanmax(each.by_position), posinf=1e30)), default=None
         )
@@ -308,7 +312,9 @@ class _Study:
         return self._base is not None and self._base.at_floor
 
     def _taken(self) -> Rung | None:
-        """Where a recording was taken, if not where its names say."""
+        """Where a recording was taken, if not where its names say; what it holds that is not of this model's shape."""
+        if self.unfit:
+            return Rung("sites", "different", f"{', '.join(self.unfit)}: not a shape that this model makes")
         if self.moved_to is not None:
             return Rung("sites", "different", self.moved_to)
         if not isinstance(self.theirs, Recorded) or self.first is None or self.named or self.last is None:
@@ -358,8 +364,11 @@ class _Study:
         return list(zip(mine, [other.generate(list(each), self.asked.written).ids for each in ids], strict=True))
 
     def _missing(self) -> tuple[str, ...]:
-        """Sites that the other side did not record, by name."""
+        """Sites that the other side did not record, by name, and by layer where it recorded others."""
         if not isinstance(self.theirs, Recorded):
             return ()
-        recorded = {site for each in self.theirs.prompts for site, _ in each.seen.sites}
-        return (*(site.name for site in sites_of(self.model[0]) if site.name not in recorded), *self.unfit)
+        recorded = {key for each in self.theirs.prompts for key in each.seen.sites}
+        names = {site for site, _ in recorded}
+        partly = sorted((key for key in self.made - recorded if key[0] in names), key=lambda key: (key[0], key[1] or 0))
+        never = (site.name for site in sites_of(self.model[0]) if site.name not in names)
+        return (*never, *(f"{site}.{layer}" for site, layer in partly if layer is not None))

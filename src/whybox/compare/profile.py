@@ -36,14 +36,20 @@ class Profile:
     channels: tuple[int, int] | None = None
 
 
-def profile(found: Errors, limits: Mapping[Key, Array], spec: Spec) -> Profile:
-    """Of a whole run against another."""
+def profile(found: Errors, limits: Mapping[Key, Array], spec: Spec, parted: Key | None = None) -> Profile:
+    """Of a whole run against another. parted: where they part first, asked where the last stream is alike."""
     key = _told(found, spec)
-    rows = found[key]
-    allowed = limits.get(key, np.zeros_like(rows))
-    beyond = np.flatnonzero(rows > allowed)
-    first = int(beyond[0]) if beyond.size else None
+    beyond = _beyond(found, limits, key)
+    if not beyond.size and parted is not None and parted in found:
+        key, beyond = parted, _beyond(found, limits, parted)
+    rows, first = found[key], int(beyond[0]) if beyond.size else None
     return Profile(_shape(rows, beyond, spec), first, _label(key), rows, _layers(found, spec))
+
+
+def _beyond(found: Errors, limits: Mapping[Key, Array], key: Key) -> Array:
+    """Positions where rounding does not explain the error."""
+    rows = found[key]
+    return np.flatnonzero(rows > limits.get(key, np.zeros_like(rows)))
 
 
 def _label(key: Key) -> str:
@@ -100,11 +106,12 @@ def parts_apart(one: Observation, other: Observation, key: Key, axes: Sequence[s
 
 
 def channels_apart(one: Observation, other: Observation, key: Key) -> tuple[int, int] | None:
-    """First and last channel of the last axis that differ, None where most of them do."""
+    """First and last channel of the last axis that differ, each against its own size; None where most of them do."""
     if key not in one.sites or key not in other.sites or one.sites[key].shape != other.sites[key].shape:
         return None
     a, b = (side.sites[key].astype(np.float64) for side in (one, other))
-    apart = np.abs(a - b).reshape(-1, a.shape[-1]).max(axis=0)
+    size = np.linalg.norm(a.reshape(-1, a.shape[-1]), axis=0)
+    apart = np.linalg.norm((a - b).reshape(-1, a.shape[-1]), axis=0) / np.maximum(size, np.median(size) / 1000 or 1.0)
     chosen = (
         np.flatnonzero(apart > apart.max() / 100) if np.isfinite(apart).all() and apart.max() else np.array([], int)
     )

@@ -2,6 +2,10 @@
 
 DIFFS: dict[str, tuple[str, str]] = {
     "diff.verdict.identical": ("Identical: every number is the same.", "完全相同：所有数值逐一相等。"),
+    "diff.verdict.identical.recorded": (
+        "Identical: every number that was recorded is the same.",
+        "完全相同：凡是记录下来的数值，逐一相等。",
+    ),
     "diff.verdict.rounding": (
         "Rounding: nothing beyond what {precision} arithmetic explains.",
         "舍入误差：差异均可由 {precision} 运算解释。",

@@ -36,7 +36,8 @@ def verdict_line(document: DiffDocument, lang: Lang) -> str:
     named = ", ".join(each.what for each in document.named)
     precision = document.explained_by or max((side.precision for side in document.sides), key=_coarse)
     values = {"named": named, "precision": precision, "reason": reason(document.reason or "", lang)}
-    return say(f"diff.verdict.{document.verdict}", lang, **values)
+    recorded = ".recorded" if document.verdict == "identical" and document.missing_sites else ""
+    return say(f"diff.verdict.{document.verdict}{recorded}", lang, **values)
 
 
 def _coarse(precision: str) -> int:
