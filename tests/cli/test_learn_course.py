@@ -79,6 +79,16 @@ def test_code_is_checked(tmp_path: Path) -> None:
     assert learn("L4", "--check", str(other), "--exercise", "attention").exit_code == 1
 
 
+def test_a_verdict_is_told_although_nothing_can_be_kept(tmp_path: Path) -> None:
+    (tmp_path / "course.json").write_text("[", "utf-8")
+    file = tmp_path / "l04_attention.py"
+    file.write_text(ATTENTION, "utf-8")
+    ended = learn("L4", "--check", str(file))
+    assert (ended.exit_code, "passed" in ended.stdout) == (0, True)
+    assert "This result is not kept." in ended.stdout
+    assert (tmp_path / "course.json").read_text("utf-8") == "["
+
+
 def test_a_recital_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "told.txt").write_text("A query looks, a key labels, 加权求和", "utf-8")
     ended = learn("L4", "--recite", str(tmp_path / "told.txt"))

@@ -87,6 +87,32 @@ def predicted(page: Any) -> Any:
     return page
 
 
+def test_an_earlier_prediction_of_another_window_stands_and_is_told(visit: Callable) -> None:
+    first, second = visit("/learn/L4"), visit("/learn/L4")
+    for page in (first, second):
+        page.locator("#predict-sharper input").first.wait_for()
+    for page, choice in ((first, 1), (second, 2)):
+        form = page.locator("#predict-sharper")
+        form.locator("input").nth(choice).check()
+        form.locator("button").click()
+        form.get_by_text("you said").wait_for()
+    second.get_by_text("An earlier prediction stands; what you just chose is not stored.").wait_for()
+    assert first.get_by_text("An earlier prediction stands").count() == 0
+    assert [first.faults, second.faults] == [[], []]
+
+
+def test_a_result_is_told_although_it_cannot_be_kept(visit: Callable) -> None:
+    page = predicted(visit("/learn/L4"))
+    Path(os.environ["WHYBOX_PROGRESS"]).write_text("{", "utf-8")
+    form = page.locator("form#softmax")
+    for box, text in zip(form.locator("input").all(), ("0.67", "0.24", "0.09"), strict=True):
+        box.fill(text)
+    form.locator("button.main").click()
+    form.get_by_text("This result is not kept.").wait_for()
+    assert "Passed" in form.text_content()
+    assert page.faults == []
+
+
 def test_a_whole_chapter(visit: Callable) -> None:
     page = predicted(visit("/learn/L4"))
     compared = page.locator("#predict-row .compared td").all_text_contents()

@@ -88,7 +88,7 @@ def _text(path: Path) -> str:
 def _answers(path: Path) -> dict[str, Any]:
     try:
         given = yaml.safe_load(_text(path))
-    except yaml.YAMLError as problem:
+    except (yaml.YAMLError, ValueError) as problem:  # a number of 5,000 digits, the 99th of a month
         raise UsageError(f"{path} is neither YAML nor JSON", " ".join(str(problem).split())[:200]) from problem
     if not isinstance(given, dict) or not all(isinstance(name, str) for name in given):
         raise UsageError(f"{path}: expected answers by question", "write `question: answer`, one a line")

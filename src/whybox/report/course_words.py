@@ -9,7 +9,13 @@ COURSE: dict[str, tuple[str, str]] = {
         "its process ended without an answer: too much memory, too large a file, or an end of its own",
         "进程没有给出结果就结束了：内存过多、文件过大，或自行退出",
     ),
+    "course.ended.full": (
+        "it wrote more files than an exercise needs and was ended",
+        "它写出的文件超出了练习所需，已被终止",
+    ),
     "course.ended.garbled": ("what it gave cannot be read as arrays", "它给出的内容无法读作数组"),
+    "course.cut": ("(cut after {n} characters)", "（超过 {n} 个字符，已截断）"),
+    "course.not_kept": ("This result is not kept. {why}", "这次结果没有保存。{why}"),
     "course.not_timed": ("nobody measured it", "没有计时"),
     "course.checklist": (
         "A checklist with a timer: it looks for expressions, and says nothing of how well something was understood.",

@@ -179,6 +179,8 @@ def render_graded(document: GradedDocument, console: Console, lang: Lang) -> Non
     """One exercise."""
     heading(console, f"{document.chapter} · {document.exercise}")
     _graded(document.graded, console, lang)
+    if document.attempts_reason is not None:
+        _paragraph(console, say("course.not_kept", lang, why=document.attempts_reason), "bold yellow")
 
 
 def _graded(graded: Graded, console: Console, lang: Lang) -> None:

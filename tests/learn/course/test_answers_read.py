@@ -1,6 +1,11 @@
 """Answers as people write them, and one clear error for what is none."""
 
+import re
+from contextlib import suppress
+
 import pytest
+from hypothesis import given as drawn
+from hypothesis import strategies as st
 
 from whybox.errors import UsageError
 from whybox.learn.course.answers import Answer, number, read
@@ -33,10 +38,42 @@ def test_numbers(text: str, value: float) -> None:
     assert number(text) == pytest.approx(value, rel=1e-15)
 
 
-@pytest.mark.parametrize("text", ["", "x", "nan", "inf", "1,2", "0x10", "1/0", "1e999", ".", "--1", "1 + 1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "x",
+        "nan",
+        "inf",
+        "1,2",
+        "0x10",
+        "1/0",
+        "1e999",
+        ".",
+        "--1",
+        "1 + 1",
+        "e5",
+        "/2",
+        "./3",
+        "-.e1",
+        "%",
+        "5" * 5_000,
+        "1/" + "9" * 400,
+    ],
+)
 def test_no_numbers(text: str) -> None:
     with pytest.raises(UsageError, match="number"):
         number(text)
+
+
+@drawn(st.text("0123456789./e+-−%,，_ ²½٣xyz", max_size=9) | st.from_regex(r"[.,/e+−%0-9]{1,6}", fullmatch=True))
+def test_any_text_is_a_number_or_one_clear_error(text: str) -> None:
+    for question in (NUMBERS, ONE, SOME, ORDER, MATCH):
+        with suppress(UsageError):
+            read(question, text)
+    with suppress(UsageError):
+        assert abs(number(text)) < 1e300
+        assert re.search(r"\d", text)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +96,7 @@ def test_what_is_read(question: Numbers | Chosen | Matched | Code, given: Answer
         (ONE, "d", "c: there is no option 'd'"), (ONE, "4", "no option '4'"), (ONE, "a b", "expected one option"),
         (SOME, "a a", "twice"), (SOME, "", "no option is named"), (ORDER, "a b", "expected all 3 options, found 2"),
         (MATCH, "a", "expected 2 options, found 1"), (MATCH, {"a": "b"}, "an option for each item"),
-        (CODE, " ", "nothing in it"), (CODE, ["x"], "nothing in it"),
+        (ONE, "1" * 5_000, "no option"), (CODE, " ", "nothing in it"), (CODE, ["x"], "nothing in it"),
     ],
 )  # fmt: skip
 def test_what_is_no_answer(question: Numbers | Chosen | Matched | Code, given: Answer, cause: str) -> None:

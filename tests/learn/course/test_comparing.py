@@ -49,3 +49,9 @@ def test_what_is_no_array() -> None:
         "id 7 of 7: expected an exception, found a row",
         "id 7（词表 7）：应被拒绝，得到一行",
     )
+
+
+def test_what_holds_says_nothing_of_a_failure() -> None:
+    for tried, came in ((("id 7 of 7", "id 7"), ("a row", "一行")), (("two seeds", "两个种子"), ("", ""))):
+        remark = found(tried, True, ("an exception", "抛出异常"), came)
+        assert remark == equal(tried, X, X)

@@ -95,6 +95,21 @@ def test_exercises_are_graded_and_tick(course: Course) -> None:
     assert all(row.ticked for row in done)
 
 
+def test_a_verdict_is_told_although_progress_cannot_be_kept(course: Course) -> None:
+    course.progress.path.write_text("{", "utf-8")
+    told = course.attempt("L4", "softmax", ".67 .24 .09", "en")
+    assert (told.graded.passed, told.attempts) == (True, None)
+    assert str(course.progress.path) in (told.attempts_reason or "")
+    assert course.progress.path.read_text("utf-8") == "{"
+
+
+def test_what_is_printed_is_cut_with_a_word(course: Course) -> None:
+    for more, ends in ((0, ""), (1, "… (cut after 4,000 characters)")):
+        loud = ATTENTION + f"\nprint('0' * {4_000 + more}, end='')\n"
+        printed = course.attempt("L4", "attention", loud, "en").graded.printed
+        assert printed == "0" * 4_000 + ends
+
+
 def test_a_mistake_is_named_only_where_it_was_made(course: Course) -> None:
     late = ATTENTION.replace("return a @ V, a", "a = a * 2; return a @ V, a")
     told = [remark.say for remark in course.attempt("L4", "attention", late, "en", seed=7).graded.remarks]

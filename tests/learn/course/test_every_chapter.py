@@ -1,6 +1,7 @@
 """What holds of every chapter: words in both languages, names that lead somewhere, an order that does not tell."""
 
 import re
+import time
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.learn.course.driving import sources_exist
 from whybox.learn.course import lessons
 from whybox.learn.course.chapter import Chosen, Code, GridShown, Handed, Matched, TableShown
 from whybox.learn.course.questions import listed, row
+from whybox.learn.course.reciting import hear
 from whybox.learn.ledger import shipped
 
 EVERY = lessons.found()
@@ -57,3 +59,19 @@ def test_words_are_calm(name: str) -> None:
             assert not NEVER.search(text), text[:80]
         for question in (*chapter.predict, *chapter.exercises):
             assert row(question, lang).ask
+
+
+@pytest.mark.parametrize("text", ["id " * 2_000, "权重" * 3_000, "a" * 6_000, "0 cut mask key value 没看抑制 " * 200])
+def test_no_recital_takes_long_to_be_heard(text: str) -> None:
+    """The longest that is taken, of words that begin many expressions and end none."""
+    for name in EVERY:
+        recital = lessons.lesson(name).chapter.recite
+        begun = time.process_time()
+        hear(recital, text)
+        assert time.process_time() - begun < 0.5, name
+        for station in recital.stations:
+            for expression in (*station.heard["en"], *station.heard["zh"]):
+                begun = time.process_time()
+                for _ in re.finditer(expression, text, re.IGNORECASE):
+                    pass
+                assert time.process_time() - begun < 0.2, (name, expression)

@@ -65,6 +65,14 @@ for number in range(20):
 """
 
 
+def test_a_file_that_is_no_json_is_told_in_order(tmp_path: Path) -> None:
+    (tmp_path / "course.json").write_text("{", "utf-8")
+    with pytest.raises(FormatError) as refused:
+        Progress(tmp_path / "course.json").read()
+    assert refused.value.expected == "JSON"
+    assert "Invalid JSON" not in str(refused.value)
+
+
 def test_several_processes_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "course.json"
     names = ("a", "b", "c")

@@ -71,6 +71,6 @@ def _stands(chosen: tuple[str, ...], told: Iterator[str]) -> bool:
 
 
 def test_bad_texts() -> None:
-    for text in ("", " \n", "x" * 20_001):
+    for text in ("", " \n", "x" * 6_001):
         with pytest.raises(UsageError):
             hear(recital(), text)

@@ -18,6 +18,7 @@ import pytest
 
 import whybox
 from whybox.errors import UsageError
+from whybox.learn.course import folders, sandbox
 from whybox.learn.course.cell import kernel
 from whybox.learn.course.sandbox import Limits, Line, Piece, Ran, run
 
@@ -144,9 +145,69 @@ def test_a_file_of_its_own_is_its_own() -> None:
     assert np.array_equal(done.outputs["out"], np.arange(7.0))
 
 
+MANY = "for i in range(300): open(f'm{i}', 'wb').write(b'0' * 1_000_000)\nreturn x"
+
+
+def test_many_files_are_refused() -> None:
+    ended = ran(MANY)
+    assert (ended.state, ended.kind) == ("raised", "PermissionError")
+    assert ended.said == "an exercise opens files for writing 16 times at most"
+
+
+BEYOND_THE_HOOK = """
+from whybox.learn.course.cell import running
+running.watch = lambda: None
+running.main()
+"""
+
+
+@LINUX
+@pytest.mark.parametrize(
+    "body", [MANY, "for i in range(9999): open(f'm{i}', 'w')\nimport time; time.sleep(9)\nreturn x"]
+)
+def test_a_full_folder_ends_it_without_the_hook(body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than a look's worth is never written, and nothing of it stays."""
+    monkeypatch.setattr(sandbox, "START", f"import sys; sys.path[:0] = sys.argv[1:]\n{BEYOND_THE_HOOK}")
+    ended = ran(f"import time\n{body.replace('return x', 'time.sleep(9); return x')}")
+    assert ended.state == "full", ended
+    assert ended.took_s < 5
+
+
+def test_what_a_killed_owner_left_is_cleared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that lives, is new, is another's by its name, or leads elsewhere."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    kept = tmp_path / "elsewhere"
+    for folder in (kept, *(tmp_path / name for name in (f"whybox-cell-{gone.pid}-a", f"whybox-cell-{os.getpid()}-b",
+                                                        f"whybox-cell-{gone.pid}-new", "whybox-cell-x"))):  # fmt: skip
+        folder.mkdir()
+        (folder / "order.json").write_text("{}")
+        if not folder.name.endswith("new"):
+            os.utime(folder, (0, 0))
+    (tmp_path / f"whybox-cell-{gone.pid}-link").symlink_to(kept)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    folders.clear_stale.cache_clear()
+    folders.clear_stale()
+    left = {f"whybox-cell-{os.getpid()}-b", f"whybox-cell-{gone.pid}-new", "whybox-cell-x", "elsewhere"}
+    assert {each.name for each in tmp_path.iterdir()} - {f"whybox-cell-{gone.pid}-link"} == left
+    assert (kept / "order.json").exists()
+
+
+def test_what_a_child_tells_is_bounded() -> None:
+    """It may write where the parent listens; what it forges there is as short as what is true."""
+    flood = f"w = {_reach('os')}.write\nwhile True: w(3, b'0' * 1_000_000)"
+    begun = time.perf_counter()
+    assert ran(flood, Limits(seconds=5)).state == "garbled"
+    assert time.perf_counter() - begun < 5
+    forged = '{"state": "done", "printed": "' + "0" * 4_002 + '"}'
+    assert ran(f"{_reach('os')}.write(3, {forged.encode()!r} + b'\\n')\nreturn x").state == "garbled"
+    long = "b' ' * 200_000 + b'{\"state\": \"done\"}\\n'"
+    assert ran(f"{_reach('os')}.write(3, {long})\nreturn x").state == "garbled"
+
+
 def test_much_is_printed() -> None:
     loud = ran("for _ in range(100_000): print('much' * 9)\nreturn x")
-    assert (loud.state, len(loud.printed)) == ("done", 4_000)
+    assert (loud.state, len(loud.printed)) == ("done", 4_001)
 
 
 def test_the_end_of_the_process_is_not_the_learners() -> None:

@@ -13,7 +13,9 @@ Answer = str | float | Sequence[str | float] | Mapping[str, str]
 Said = tuple[str, ...]
 """An answer as it is kept: numbers as written, ids of options, or one piece of text."""
 
-_NUMBER = re.compile(r"[+-]?(\d+|\d{1,3}(,\d{3})+)?(\.\d*)?(e[+-]?\d+)?(/[1-9]\d*)?%?", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?((\d{1,3}(,\d{3})+|\d+)(\.\d*)?|\.\d+)(e[+-]?\d+)?(/[1-9]\d*)?%?", re.IGNORECASE | re.ASCII)
+MOST_DIGITS = 100
+SHOWN = 40
 
 
 @dataclass(frozen=True)
@@ -43,13 +45,18 @@ def read(question: Exercise, given: Answer) -> Read:
 def number(text: str) -> float:
     """0.67, .67, 1,048,576, 1.3e9, −2, 1/32, 62 %. UsageError for anything else."""
     plain = re.sub(r"\s", "", text).replace("−", "-").replace("，", ",")
-    if not re.search(r"\d", plain) or _NUMBER.fullmatch(plain) is None:
-        raise UsageError(f"{text!r} is not a number", "write it like 0.67, 1,048,576, 1.3e9 or 1/32")
+    if len(plain) > MOST_DIGITS or _NUMBER.fullmatch(plain) is None:
+        raise UsageError(f"{_short(text)} is not a number", "write it like 0.67, 1,048,576, 1.3e9 or 1/32")
     whole, _, below = plain.removesuffix("%").replace(",", "").partition("/")
     value = float(whole) / float(below or 1)
     if not abs(value) < 1e300:
-        raise UsageError(f"{text!r} is beyond every number that is asked for", "write it like 1.3e9")
+        raise UsageError(f"{_short(text)} is beyond every number that is asked for", "write it like 1.3e9")
     return value / 100 if plain.endswith("%") else value
+
+
+def _short(text: str) -> str:
+    """As it was written, cut where it is long."""
+    return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
 
 
 def _parts(name: str, given: Answer, count: int) -> Said:
@@ -84,11 +91,11 @@ def _ids(given: Answer) -> list[str]:
 
 def _option(name: str, options: Sequence[Option], said: str) -> str:
     """An option by its id, or by its number as they are listed."""
-    if said.isdecimal() and 1 <= int(said) <= len(options):
+    if said.isdecimal() and len(said) < MOST_DIGITS and 1 <= int(said) <= len(options):
         return options[int(said) - 1].id
     if said in (known := [option.id for option in options]):
         return said
-    raise UsageError(f"{name}: there is no option {said!r}", f"options are {', '.join(known)}")
+    raise UsageError(f"{name}: there is no option {_short(said)}", f"options are {', '.join(known)}")
 
 
 def _chosen(question: Chosen, given: Answer) -> Said:

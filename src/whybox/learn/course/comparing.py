@@ -25,7 +25,7 @@ def equal(
         )
     differs = _differs(came, expected, within)
     if not differs.any():
-        return Remark(True, f"{en}: as expected", f"{zh}：符合预期")
+        return _as_expected(tried)
     place = tuple(map(int, np.argwhere(differs)[0]))
     where, right, found = _place(place), f"{float(expected[place]):.6g}", f"{float(came[place]):.6g}"
     return Remark(
@@ -40,9 +40,15 @@ def unlike(mistake: Both, came: Shaped[np.ndarray, "..."], wrong: Shaped[np.ndar
 
 
 def found(tried: Both, holds: bool, expected: Both, came: Both = ("", "")) -> Remark:
-    """What is no array: whether something was refused, left alone, asked for."""
+    """What is no array: whether something was refused, left alone, asked for. came: said where it does not hold."""
+    if holds:
+        return _as_expected(tried)
     ends = tuple(f"{comma}{each}" if each else "" for comma, each in zip((", found ", "，得到"), came, strict=True))
-    return Remark(holds, f"{tried[0]}: expected {expected[0]}{ends[0]}", f"{tried[1]}：应{expected[1]}{ends[1]}")
+    return Remark(False, f"{tried[0]}: expected {expected[0]}{ends[0]}", f"{tried[1]}：应{expected[1]}{ends[1]}")
+
+
+def _as_expected(tried: Both) -> Remark:
+    return Remark(True, f"{tried[0]}: as expected", f"{tried[1]}：符合预期")
 
 
 def _differs(

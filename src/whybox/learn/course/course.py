@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from whybox.errors import UsageError
+from whybox.errors import UsageError, WhyboxError
 from whybox.jobs.provenance import model_info
 from whybox.learn.claims import NO_MODEL
 from whybox.learn.course import outline, questions
@@ -95,7 +95,9 @@ class Course:
     def attempt(
         self, chapter: str, exercise: str, answer: Answer, lang: Lang, seed: int | None = None
     ) -> GradedDocument:
-        """Grades an answer, and keeps that it was tried and whether it is passed. seed: of the hidden tests' draws.
+        """Grades an answer, then keeps that it was tried and whether it is passed, where that can be kept.
+
+        seed: of the hidden tests' draws.
 
         UsageError for an exercise that is not there, and an answer that is none.
         """
@@ -103,15 +105,23 @@ class Course:
         question = opened.exercise(exercise)
         drawn = secrets.randbelow(SEEDS) if seed is None else seed
         graded = self._graded(opened, exercise, answer, lang, drawn)
-        attempts = self.progress.attempted(opened.chapter.id, exercise, graded.passed)
+        attempts, lost = self._kept(opened.chapter.id, exercise, graded.passed)
         return GradedDocument(
             **self._head(lang, begun, drawn),
             chapter=opened.chapter.id,
             exercise=exercise,
             kind=question.kind,
             attempts=attempts,
+            attempts_reason=lost,
             graded=graded,
         )
+
+    def _kept(self, chapter: str, exercise: str, passed: bool) -> tuple[int, None] | tuple[None, str]:
+        """The verdict is there already: where progress cannot be kept, that is told beside it."""
+        try:
+            return self.progress.attempted(chapter, exercise, passed), None
+        except WhyboxError as problem:
+            return None, f"{problem.cause}: {problem.remedy}" if problem.remedy else problem.cause
 
     def hand_in(self, chapter: str, answers: Mapping[str, Answer], lang: Lang, tell: Tell = nobody) -> ChapterDocument:
         """Predictions and exercises by question at once: predictions are stored first; then every exercise is graded.

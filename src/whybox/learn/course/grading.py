@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whybox.learn.course.answers import Read
+from whybox.learn.course.cell.running import PRINTED
 from whybox.learn.course.chapter import Chosen, Code, Computed, Exercise, Handed, Matched, Numbers, Prediction
 from whybox.learn.course.computed import Arrays, Remark, Task
 from whybox.learn.course.lessons import Lesson
@@ -108,8 +109,13 @@ class Grader:
         ended = run(Piece(source, task.needs, task.drive), inputs, _limits(task, inputs))
         remarks = _remarks(ended, lambda: task.judge(inputs, ended.outputs))
         lines = tuple(CodeLine(number=line.number, text=line.text) for line in ended.where)
-        told = {"lines": lines, "printed": ended.printed, "walls": ended.walls, "seed": seed}
+        told = {"lines": lines, "printed": _printed(ended.printed, lang), "walls": ended.walls, "seed": seed}
         return _judged(remarks, lang).model_copy(update=told)
+
+
+def _printed(text: str, lang: Lang) -> str:
+    """What is cut says so."""
+    return text if len(text) <= PRINTED else f"{text[:PRINTED]}… {say('course.cut', lang, n=f'{PRINTED:,}')}"
 
 
 def near(said: float, right: float, decimals: int) -> bool:
@@ -161,7 +167,7 @@ def _remarks(ended: Ran, judge: Callable[[], tuple[Remark, ...]]) -> tuple[Remar
             return (_stopped("raised", kind=ended.kind, said=ended.said),)
         case "missing":
             return (_stopped("missing", names=", ".join(ended.missing)),)
-        case "slow" | "died" | "garbled":
+        case "slow" | "died" | "full" | "garbled":
             return (_stopped(ended.state),)
 
 

@@ -80,6 +80,8 @@ class Progress:
             return Kept.model_validate_json(text)
         except ValidationError as problem:
             first = problem.errors(include_url=False)[0]
+            if first["type"] == "json_invalid":
+                raise self._refused("JSON", first["msg"].removeprefix("Invalid JSON: ")) from problem
             field = ".".join(map(str, first["loc"])) or "the whole file"
             raise self._refused(SCHEMA if field == "schema" else first["msg"], f"{first['input']!r:.60}", field) from (
                 problem

@@ -11,7 +11,7 @@ from whybox.errors import UsageError
 from whybox.learn.course.chapter import Recital, Station
 from whybox.learn.course.reckoning import WIDE
 
-MOST = 20_000
+MOST = 6_000
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Heard:
 
 
 def hear(recital: Recital, told: str) -> Heard:
-    """UsageError for an empty text, and one beyond 20,000 characters."""
+    """UsageError for an empty text, and one beyond 6,000 characters."""
     if not told.strip():
         raise UsageError("nothing was told", "type or hand in what you said")
     if len(told) > MOST:

@@ -9,28 +9,33 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Annotated, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import whybox
 from whybox.errors import InfrastructureError, UsageError
 from whybox.learn.course.cell.packed import pack, unpack
-from whybox.learn.course.cell.running import ANSWER, DRIVE, INPUTS, ORDER
+from whybox.learn.course.cell.running import ANSWER, DRIVE, INPUTS, ORDER, PLACES, PRINTED, TOLD
+from whybox.learn.course.folders import held, overfull, own_folder
 
-State = Literal["done", "raised", "missing", "slow", "died", "garbled"]
+State = Literal["done", "raised", "missing", "slow", "died", "full", "garbled"]
 START = "import sys; sys.path[:0] = sys.argv[1:]; from whybox.learn.course.cell.running import main; main()"
 STARTS_WITHIN = 60.0
 MOST_SOURCE = 100_000
-MOST_ANSWER = 1 << 28
+MOST_ANSWER = 16 << 20
+"""Bytes of an answer beyond those of the inputs."""
+MOST_TOLD = 200_000
+"""Bytes of what is told before the arrays: what is printed, what was raised and where."""
+MOST_MISSING = 100
+LOOKS = 0.05
 ERRORS = "errors.txt"
 OUT_OF_TIME = () if sys.platform == "win32" else (signal.SIGXCPU,)
 
@@ -70,17 +75,20 @@ class Ran:
     took_s: float = 0.0
 
 
+Short = Annotated[str, Field(max_length=TOLD)]
+
+
 class _Told(BaseModel):
     """What a child says; it may say anything, so it is checked."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
     state: Literal["done", "raised", "missing"]
-    missing: list[str] = []
-    kind: str = ""
-    said: str = ""
-    where: list[tuple[int, str]] = []
-    printed: str = ""
+    missing: Annotated[list[Short], Field(max_length=MOST_MISSING)] = []
+    kind: Short = ""
+    said: Short = ""
+    where: Annotated[list[tuple[int, Short]], Field(max_length=PLACES)] = []
+    printed: Annotated[str, Field(max_length=PRINTED + 1)] = ""
 
 
 @dataclass(frozen=True)
@@ -99,12 +107,11 @@ def run(piece: Piece, inputs: Mapping[str, np.ndarray], limits: Limits | None = 
     if len(piece.source) > MOST_SOURCE:
         raise UsageError(f"the code has {len(piece.source):,} characters", f"an exercise takes up to {MOST_SOURCE:,}")
     limits = limits or Limits()
-    # Windows keeps a folder that a process just left for a moment; what then stays is the system's to clear.
-    with tempfile.TemporaryDirectory(prefix="whybox-", ignore_cleanup_errors=True) as name:
-        folder = Path(name)
+    most = MOST_ANSWER + sum(array.nbytes for array in inputs.values())
+    with own_folder() as folder:
         _hand_over(folder, piece, inputs, limits)
         with (folder / ERRORS).open("wb") as errors:
-            return _Child(folder, errors.fileno()).ended(limits)
+            return _Child(folder, errors.fileno(), most).ended(limits)
 
 
 def _hand_over(folder: Path, piece: Piece, inputs: Mapping[str, np.ndarray], limits: Limits) -> None:
@@ -128,8 +135,8 @@ def _environment() -> dict[str, str]:
 class _Child:
     """One process, from its start to its end, which always comes."""
 
-    def __init__(self, folder: Path, errors: int) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, errors: int, most: int) -> None:
+        self.folder, self.most = folder, most
         roots = [str(Path(module.__file__ or "").resolve().parents[1]) for module in (whybox, np)]
         self.process = subprocess.Popen(
             [sys.executable, "-I", "-B", "-c", START, *dict.fromkeys(roots)],
@@ -147,7 +154,7 @@ class _Child:
     def _listen(self, answers: IO[bytes]) -> None:
         self.first = answers.readline(MOST_SOURCE)
         self.ready.set()
-        self.rest = answers.read(MOST_ANSWER + 1)
+        self.rest = answers.read(self.most + 1)
 
     def ended(self, limits: Limits) -> Ran:
         """Waits for the answer, no longer than the limit, and leaves no process behind."""
@@ -155,7 +162,7 @@ class _Child:
         try:
             self.ready.wait(STARTS_WITHIN)
             begun = time.perf_counter()
-            self.listener.join(limits.seconds)
+            full = self._waited(limits.seconds)
             took, late = time.perf_counter() - begun, self.listener.is_alive()
         finally:
             self._end()
@@ -164,8 +171,19 @@ class _Child:
                 f"no child process could be started for the exercise: {self._last_words()}",
                 f"check that {sys.executable} -I starts, and that numpy can be imported there",
             )
+        if full or len(self.rest) > self.most:
+            return Ran("full" if full else "garbled", walls=_walls(self.first), took_s=took)
         late = late or -self.process.returncode in OUT_OF_TIME
         return _ran(self.first, self.rest, late, took)
+
+    def _waited(self, seconds: float) -> bool:
+        """Until the answer is there or time is up. True where the folder became too full before that."""
+        before, until = held(self.folder), time.perf_counter() + seconds
+        while self.listener.is_alive() and (left := until - time.perf_counter()) > 0:
+            if overfull(self.folder, before):
+                return True
+            self.listener.join(min(LOOKS, left))
+        return False
 
     def _end(self) -> None:
         """The whole group; the process is waited for only then, so that its number is nobody else's yet."""
@@ -184,13 +202,19 @@ class _Child:
         return said[-1] if said else "it said nothing"
 
 
+def _walls(first: bytes) -> tuple[str, ...]:
+    return tuple(json.loads(first)["walls"])
+
+
 def _ran(first: bytes, rest: bytes, late: bool, took: float) -> Ran:
-    walls = tuple(json.loads(first)["walls"])
+    walls = _walls(first)
     if late:
         return Ran("slow", walls=walls, took_s=took)
     line, parted, data = rest.partition(b"\n")
     if not parted:
         return Ran("died", walls=walls, took_s=took)
+    if len(line) > MOST_TOLD:
+        return Ran("garbled", walls=walls, took_s=took)
     try:
         told = _Told.model_validate_json(line)
         outputs = {name: array.copy() for name, array in unpack(data).items()} if told.state == "done" else {}

@@ -226,14 +226,15 @@ class ChapterDocument(Document):
 
 
 class GradedDocument(Document):
-    """One exercise, graded."""
+    """One exercise, graded. attempts: null where progress could not be kept; the reason says why."""
 
     NAME: ClassVar[str] = "whybox.graded"
 
     chapter: str
     exercise: str
     kind: Kind
-    attempts: int = Field(ge=1)
+    attempts: int | None = Field(ge=1)
+    attempts_reason: str | None = None
     graded: Graded
 
 

@@ -32,6 +32,7 @@ class Prediction {
   async made(event) {
     event.preventDefault();
     this.told.replaceChildren();
+    this.sent = spelled(this.asked.given, this.row.question);
     await this.page.load(this);
   }
 
@@ -42,7 +43,13 @@ class Prediction {
     this.store.hidden = this.asked.fields.hidden = true;
     this.asked.lock();
     const rows = row.compared.length ? [compared(row.compared, row.question.kind, this.page.words)] : [this.said(row, waiting)];
-    this.told.replaceChildren(...rows, ...prose(row.after));
+    this.told.replaceChildren(...this.earlier(row), ...rows, ...prose(row.after));
+  }
+
+  /** Another window may have been first. */
+  earlier({ question, said }) {
+    const other = this.sent !== undefined && this.sent !== spelled(said, question);
+    return other ? [make("p", {}, this.page.words.say("predict.earlier"))] : [];
   }
 
   said({ question, said }, waiting) {
@@ -51,6 +58,12 @@ class Prediction {
     const joined = told.join(question.kind === "order" ? " → " : " · ");
     return make("p", {}, `${this.page.words.say("compared.said")}: `, make("b", {}, ...inline(joined)), ...(waiting ? [" ", make("small", {}, this.page.words.say("predict.stored"))] : []));
   }
+}
+
+/** An answer, given or stored, to be compared. */
+function spelled(answer, { kind, items }) {
+  const parts = Array.isArray(answer) ? [...answer] : typeof answer === "string" ? [answer] : items.map((item) => answer[item.id]);
+  return JSON.stringify(kind === "some" ? parts.sort() : parts);
 }
 
 /** One exercise: a form, and what became of the last answer. */
@@ -95,7 +108,8 @@ class Exercise {
 
   show(found) {
     this.passed ||= found.graded.passed;
-    this.result.replaceChildren(...graded(found.graded, this.page.words));
+    const lost = found.attempts_reason ? [make("p", { class: "problem", role: "alert" }, this.page.words.say("exercise.lost", { why: found.attempts_reason }))] : [];
+    this.result.replaceChildren(...graded(found.graded, this.page.words), ...lost);
     this.showMark(found.attempts);
     this.page.count();
   }

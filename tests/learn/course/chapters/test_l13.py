@@ -59,6 +59,7 @@ def test_what_the_words_say_of_it() -> None:
     assert value("l13.bright_rank", 0) <= 3
     rows = {row[0]: row[3] for row in COMPUTED.tables["attempts"](ground)}
     assert rows == {"− doc1": "✓", "doc2, doc1": "✗", "boost → doc2": "✓", "cut → doc1": "✓"}
+    assert all("7 days" in row[2] for row in COMPUTED.tables["attempts"](ground) if row[3] == "✓")
     shades = {f"k{key}": l13.shade(ground, key) for key in l13.RANKED}
     (asked,) = [one for one in WORDS.predict if one.kind == "order"]
     assert {option.id: option.say.en[0] for option in asked.options} == shades

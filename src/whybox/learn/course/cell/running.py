@@ -21,18 +21,18 @@ from whybox.learn.course.cell.packed import pack, unpack
 from whybox.learn.course.cell.watch import DRIVERS, HAS, MODULES, foreign, watch
 
 ANSWER, DRIVE, INPUTS, ORDER = "answer.py", "drive.py", "inputs.bin", "order.json"
-PRINTED, TOLD = 4_000, 300
+PRINTED, TOLD, PLACES = 4_000, 300, 20
 FILE_BYTES = 1 << 20
 
 
 class Page:
-    """What is printed, up to a length; the rest is let go."""
+    """What is printed, up to a length and one character that says that there was more; the rest is let go."""
 
     encoding = "utf-8"
 
     def __init__(self) -> None:
         self.parts: list[str] = []
-        self.left = PRINTED
+        self.left = PRINTED + 1
 
     def write(self, text: str) -> int:
         if self.left > 0:
@@ -115,7 +115,7 @@ def _problem(problem: BaseException, source: str) -> dict[str, Any]:
     """What was raised, and through which lines of the learner's it came."""
     lines, places = source.splitlines(), list[int]()
     step = problem.__traceback__
-    while step is not None and len(places) < 20:
+    while step is not None and len(places) < PLACES:
         if step.tb_frame.f_code.co_filename == ANSWER:
             places.append(step.tb_lineno)
         step = step.tb_next

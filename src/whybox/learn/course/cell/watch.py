@@ -5,6 +5,7 @@ kernel's (`kernel.py`).
 """
 
 import ast
+import os
 import sys
 from typing import Any
 
@@ -32,6 +33,8 @@ MODULES = (
     "numpy.linalg", "numpy.ma", "numpy.polynomial", "numpy.random", "numpy.typing",
 )  # fmt: skip
 """What an exercise may import; all of it is there before the door is locked."""
+WRITTEN = 16
+"""How often a run may open a file for writing."""
 DRIVERS = ("tracemalloc",)
 """What only the hidden tests' own `drive` may import besides."""
 
@@ -44,14 +47,20 @@ def watch() -> None:
 def _hook() -> Any:
     # What the hook uses is bound here: names of modules and builtins could be replaced by the code that it watches.
     passed, text, kind, denied, missing, has = PASSED, str, type, PermissionError, ImportError, HAS
+    writes, most, left = os.O_WRONLY | os.O_RDWR | os.O_CREAT, WRITTEN, WRITTEN
 
     def hook(event: str, told: tuple[Any, ...]) -> None:
+        nonlocal left
         if event in passed:
             if event == "object.__setattr__" and told[1] == "__code__":
                 raise denied("an exercise cannot do this: object.__setattr__ of __code__")
             return
         if event == "open":
             path = told[0]
+            if told[2] & writes:
+                left -= 1
+                if left < 0:
+                    raise denied(f"an exercise opens files for writing {most} times at most")
             if kind(path) is text and path not in ("", ".", "..") and not ("/" in path or "\\" in path or ":" in path):
                 return
             raise denied("an exercise cannot open files outside its own folder")

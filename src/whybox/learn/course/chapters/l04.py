@@ -170,9 +170,9 @@ def _slips(inputs: Arrays, came: Arrays) -> tuple[Remark, ...]:
     raw, seen = query @ key.T, ~hidden
     scaled, weights = raw / float(np.sqrt(query.shape[1])), came["causal_weights"]
     return (
-        unlike(("the mask came after the softmax", "mask 放到了 softmax 之后"), weights, softmax(scaled) * seen),
+        unlike(("the mask came after the softmax", "掩码放到了 softmax 之后"), weights, softmax(scaled) * seen),
         unlike(("the division by √d is missing", "漏了除以 √d"), weights, softmax(raw, seen)),
-        unlike(("the mask is read the other way round", "mask 的含义弄反了"), weights, softmax(scaled, hidden)),
+        unlike(("the mask is read the other way round", "掩码的含义弄反了"), weights, softmax(scaled, hidden)),
         unlike(
             ("the softmax runs along queries, not along keys", "softmax 沿 query 方向做了，应沿 key 方向"),
             weights,

@@ -174,7 +174,7 @@ def _judge_leak(given: Arrays, came: Arrays) -> tuple[Remark, ...]:
     full, right = softmax(scores), softmax(scores, seen)
     out = (full * seen) @ value
     leak = full * (seen * value - out[:, None])
-    slopes: Both = ("the leak of a mask behind the softmax, 7 × 7 scores", "mask 放在 softmax 之后的泄漏，7 × 7 个分数")
+    slopes: Both = ("the leak of a mask behind the softmax, 7 × 7 scores", "掩码放在 softmax 之后的泄漏，7 × 7 个分数")
     return (
         unlike(
             ("leak: only visible scores were nudged", "leak：只动了可见的分数"),
@@ -185,14 +185,12 @@ def _judge_leak(given: Arrays, came: Arrays) -> tuple[Remark, ...]:
         unlike(
             (
                 "weights: the mask came after the softmax, and rows do not add up to 1",
-                "weights：mask 放在 softmax 之后了，行和不为 1",
+                "weights：掩码放在 softmax 之后了，行和不为 1",
             ),
             came["weights"],
             full * seen,
         ),
-        equal(
-            ("weights of 7 × 7 scores under a causal mask", "causal mask 下 7 × 7 个分数的权重"), came["weights"], right
-        ),
+        equal(("weights of 7 × 7 scores under a causal mask", "因果掩码下 7 × 7 个分数的权重"), came["weights"], right),
         unlike(
             (
                 "weights: a row that sees nothing got even weights, as −1e9 makes them",
