@@ -79,11 +79,13 @@ def by_row(trace: Trace, name: str, layer: int | None, axes: tuple[str, ...], ro
 indices = st.one_of(
     st.integers(0, LENGTH - 1),
     st.builds(slice, st.integers(0, LENGTH - 1), st.none()),
-    st.builds(slice, st.integers(0, 5), st.integers(4, LENGTH), st.sampled_from([None, 2, 3])),
-    st.builds(range, st.integers(0, 6), st.integers(5, LENGTH)),
-    st.lists(st.integers(0, LENGTH - 1), min_size=0, max_size=3).map(tuple),
+    st.builds(slice, st.integers(0, 5), st.integers(6, LENGTH), st.sampled_from([None, 2, 3])),
+    st.builds(range, st.integers(0, 4), st.integers(5, LENGTH)),
+    st.lists(st.integers(0, LENGTH - 1), min_size=1, max_size=3).map(tuple),
 )
-layers = st.one_of(st.none(), st.integers(0, LAYERS - 1), st.lists(st.integers(0, LAYERS - 1), max_size=2).map(tuple))
+layers = st.one_of(
+    st.none(), st.integers(0, LAYERS - 1), st.lists(st.integers(0, LAYERS - 1), min_size=1, max_size=2).map(tuple)
+)
 
 
 @st.composite
@@ -202,9 +204,6 @@ def test_other_texts_and_joint_changes(change: Change, felt: Felt) -> None:
         Change(ids=IDS),
         Change(ids=IDS[:5]),
         Change((cut(q=slice(LENGTH, None), k=2),)),
-        Change((zero("mlp_out", 1, q=()),)),
-        Change((zero("head_out", (), h=1),)),
-        Change((zero("head_out", 1, h=slice(3, 3)),)),
         Change((cut(q=3, k=range(4, 9)),)),
         Change((zero("mlp_out", 1, q=slice(7, None)),), ids=IDS[:7]),
     ],

@@ -30,7 +30,7 @@ def fresh(runs: Engine, ids: tuple[int, ...], count: int, decoding: Decoding) ->
     """Each token from a run of its own, without a cache."""
     generator, text = np.random.default_rng(decoding.seed), list(ids)
     for _ in range(count):
-        text.append(choose(runs.run(text).logits[-1], decoding, generator))
+        text.append(choose(runs.run(text).logits[-1], decoding, generator, text))
     return text[len(ids) :]
 
 
@@ -82,8 +82,8 @@ def test_greedy_takes_the_lowest_of_equals_and_none_that_is_banned() -> None:
     logits = np.array([0.5, 2.0, 2.0, 1.0], np.float32)
     logits.flags.writeable = False
     generator = np.random.default_rng(0)
-    assert choose(logits, GREEDY, generator) == 1
-    assert choose(logits, Decoding(banned=(1, 2)), generator) == 3
+    assert choose(logits, GREEDY, generator, ()) == 1
+    assert choose(logits, Decoding(banned=(1, 2)), generator, ()) == 3
 
 
 @pytest.mark.model
