@@ -27,6 +27,7 @@ STARTERS = {one.id: one.starter for one in WORDS.exercises if one.kind == "file"
 pytestmark = pytest.mark.model
 
 
+@pytest.mark.thorough
 def test_the_chapter_is_whole() -> None:
     ground = on_smollm2()
     assert everything_fills(WORDS, COMPUTED, ground) == []

@@ -30,6 +30,7 @@ def order(item, run, k):
 
 
 @pytest.mark.model
+@pytest.mark.thorough
 def test_the_chapter_is_whole() -> None:
     ground = on_smollm2()
     assert everything_fills(WORDS, COMPUTED, ground) == []
