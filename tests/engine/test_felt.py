@@ -273,3 +273,10 @@ def test_an_edit_of_all_rows_serves_a_run_of_the_later_ones(edit: Edit) -> None:
         IDS[start:], ["resid_post"], [portion(edit, range(LENGTH), range(start, LENGTH), model.spec)], cache
     )
     np.testing.assert_allclose(later.logits, whole.logits[start:], atol=1e-12)
+
+
+def test_a_row_that_reads_ahead_feels_what_was_cut_off_behind_it() -> None:
+    model = ENGINES["plain"]
+    base, change = base_run(model, (_set("pattern", 1, q=4, k=9),)), Change(ids=IDS[:7])
+    assert first_felt(change, base) == Felt(0, 4)
+    assert differences(base, changed_run(model, base, change))[1, 4] > 0

@@ -58,12 +58,14 @@ def first_felt(change: Change, base: Base) -> Felt:
     Nothing can alter: Felt(len(layers) + 1, len(ids)). A text cut short is such a change: what is left of it stays.
     """
     ids = change.text(base.ids)
-    parts = [*_by_text(ids, base), *_by_length(ids, base), *_by_edits(change.edits, len(ids), base.spec)]
+    ahead = list(foresights(base.edits, max(len(ids), len(base.ids))))
+    lost = [Felt(0, row) for row in ahead] if len(ids) < len(base.ids) else []  # they read what is gone
+    parts = [*_by_text(ids, base), *_by_length(ids, base), *_by_edits(change.edits, len(ids), base.spec), *lost]
     parts = [part for part in parts if part.position < len(ids)]
     if not parts:
         return nothing(base.spec, len(ids))
     felt = reduce(Felt.__or__, parts)
-    return Felt(felt.layer, min([felt.position, *foresights(base.edits, len(ids))]))
+    return Felt(felt.layer, min([felt.position, *ahead]))
 
 
 def untouched(edits: Sequence[Edit], length: int, spec: Spec) -> int:
