@@ -173,3 +173,11 @@ def sources_exist(words: Chapter) -> None:
         if block.kind == "source":
             module, name = block.of.rsplit(".", 1)
             assert callable(getattr(import_module(module), name)), block.of
+
+
+def assert_whole(words: Chapter, computed: Computations, ground: Ground) -> None:
+    """Blanks are filled, right ids are options, tables fit their columns, and every source is there."""
+    assert everything_fills(words, computed, ground) == []
+    ids_fit(words, computed, ground)
+    tables_fit(words, computed, ground)
+    sources_exist(words)

@@ -102,7 +102,4 @@ def test_tables_and_grids_are_what_the_document_should_have_printed() -> None:
 
 
 def test_words_fit_what_is_computed() -> None:
-    driving.everything_fills(L4.chapter, L4.computed, GROUND)
-    driving.ids_fit(L4.chapter, L4.computed, GROUND)
-    driving.tables_fit(L4.chapter, L4.computed, GROUND)
-    driving.sources_exist(L4.chapter)
+    driving.assert_whole(L4.chapter, L4.computed, GROUND)

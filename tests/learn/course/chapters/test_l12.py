@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 
 from tests.learn.course.driving import (
+    assert_whole,
     chapter,
     computations,
-    everything_fills,
     failed,
     filled,
-    ids_fit,
     run,
-    sources_exist,
-    tables_fit,
 )
 from tests.learn.course.grounds import number, on_smollm2
 from whybox.learn.course.chapters import l12
@@ -31,11 +28,7 @@ def attention_entropy(pattern, visible):
 
 @pytest.mark.model
 def test_the_chapter_is_whole() -> None:
-    ground = on_smollm2()
-    assert everything_fills(WORDS, COMPUTED, ground) == []
-    ids_fit(WORDS, COMPUTED, ground)
-    tables_fit(WORDS, COMPUTED, ground)
-    sources_exist(WORDS)
+    assert_whole(WORDS, COMPUTED, on_smollm2())
 
 
 @pytest.mark.model

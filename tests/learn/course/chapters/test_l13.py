@@ -5,14 +5,11 @@ from importlib.resources import files
 import pytest
 
 from tests.learn.course.driving import (
+    assert_whole,
     chapter,
     computations,
-    everything_fills,
     failed,
     figure,
-    ids_fit,
-    sources_exist,
-    tables_fit,
 )
 from tests.learn.course.grounds import on_smollm2
 from whybox.learn.course.chapter import Computed
@@ -29,11 +26,7 @@ pytestmark = pytest.mark.model
 
 @pytest.mark.thorough
 def test_the_chapter_is_whole() -> None:
-    ground = on_smollm2()
-    assert everything_fills(WORDS, COMPUTED, ground) == []
-    ids_fit(WORDS, COMPUTED, ground)
-    tables_fit(WORDS, COMPUTED, ground)
-    sources_exist(WORDS)
+    assert_whole(WORDS, COMPUTED, on_smollm2())
 
 
 def value(name: str, take: int | None = None) -> float:

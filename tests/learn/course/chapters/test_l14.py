@@ -4,16 +4,13 @@ import numpy as np
 import pytest
 
 from tests.learn.course.driving import (
+    assert_whole,
     chapter,
     computations,
-    everything_fills,
     failed,
     figure,
-    ids_fit,
     right_numbers,
     run,
-    sources_exist,
-    tables_fit,
 )
 from tests.learn.course.grounds import number, on_smollm2
 from whybox.learn.course.chapter import Computed
@@ -32,11 +29,7 @@ def order(item, run, k):
 @pytest.mark.model
 @pytest.mark.thorough
 def test_the_chapter_is_whole() -> None:
-    ground = on_smollm2()
-    assert everything_fills(WORDS, COMPUTED, ground) == []
-    ids_fit(WORDS, COMPUTED, ground)
-    tables_fit(WORDS, COMPUTED, ground)
-    sources_exist(WORDS)
+    assert_whole(WORDS, COMPUTED, on_smollm2())
 
 
 @pytest.mark.model

@@ -3,13 +3,10 @@
 import pytest
 
 from tests.learn.course.driving import (
+    assert_whole,
     chapter,
     computations,
-    everything_fills,
     failed,
-    ids_fit,
-    sources_exist,
-    tables_fit,
     without_model,
 )
 from whybox.learn.course.chapters import l15, l15_bots
@@ -57,10 +54,7 @@ def ground() -> Ground:
 
 
 def test_the_chapter_is_whole(ground: Ground) -> None:
-    assert everything_fills(WORDS, COMPUTED, ground) == []
-    ids_fit(WORDS, COMPUTED, ground)
-    tables_fit(WORDS, COMPUTED, ground)
-    sources_exist(WORDS)
+    assert_whole(WORDS, COMPUTED, ground)
 
 
 def test_bots_get_the_verdicts_of_which_the_words_speak(ground: Ground) -> None:
