@@ -56,8 +56,8 @@ def test_it_is_said_in_one_sentence_where_eight_bits_do_more(model: Model) -> No
     odd = replaced(found, 0.0071, 0.0013)
     said = codes_line(odd, "en")
     assert said is not None
-    assert "int8 moves them by 0.71 %" in said
-    assert "int4 by 0.13 %" in said
+    assert "int8 moves them by 0.710 %" in said
+    assert "int4 by 0.130 %" in said
     assert "0.71 %" in str(codes_line(odd, "zh"))
 
 
