@@ -65,7 +65,7 @@ def test_two_right_documents_one_of_them_named() -> None:
     answer = {"right": right, "wrong": planted.instance.wrong, "kind": "name"}
     found = explained(planted, text=parts, evidence=["doc1"], vary={}, answer=answer)
     assert found.verdict.causes[0].code == "none"
-    assert "Warning: cutting the evidence off changes nothing beyond floor and null" in found.verdict.because
+    assert "Warning: cutting the evidence off does not lower the metric beyond floor and null" in found.verdict.because
     assert "stated outside the evidence as well, in doc2" in found.verdict.because
     both = explained(planted, text=parts, evidence=["doc1", "doc2"], vary={}, answer=answer)
     assert both.verdict.causes[0].code == "none"
