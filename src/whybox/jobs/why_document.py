@@ -278,6 +278,8 @@ def _notes(study: Study, views: Views, facts: Facts, told: Told) -> Iterator[str
     drawn, combined = told.case.variants(seed=study.seed), math.prod(len(each) for each in told.case.text.vary.values())
     if len(drawn) < min(combined, MOST_DRAWN):
         yield f"{len(drawn)} of {combined} combinations of `vary` are used: in the others one value holds another"
+    if not study.asked.stand_in and study.asked.right != told.case.filled().right:
+        yield f"the answers are compared in the letters that were written: “{study.asked.right}”, “{study.asked.wrong}”"
     if study.asked.stand_in:
         what = "what was written" if study.wrong_here else "the second choice where the right answer begins"
         yield f"the case names no wrong answer: {what} stands in for it"

@@ -124,6 +124,10 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
         lambda m: f"抽取的 {m[2]} 个变体中有 {m[1]} 个与本用例同样出错",
     ),
     (
+        r"the answers are compared in the letters that were written: (.+), (.+)",
+        lambda m: f"按写出的大小写比较两个答案：{m[1]}、{m[2]}",
+    ),
+    (
         r"no part is called `question`: “(.+)” is taken for the one that asks",
         lambda m: f"没有名为 `question` 的部分：以“{m[1]}”为提问的部分",
     ),
