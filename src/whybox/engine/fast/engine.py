@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from whybox.engine import machine
+from whybox.engine.between import Between, nothing
 from whybox.engine.edit import Add, Edit, Set, portion, row_axis, site_axes
 from whybox.engine.fast import kernel_choice, slots
 from whybox.engine.fast.angles import AngleTables
@@ -57,6 +58,7 @@ class FastEngine:
 
     chunk: most tokens that go through the layers at once. neighbours: rows of the batch that a run is one of.
     padding: rows behind the run's own, because it stands beside a text so much longer. origin: of the packed weights.
+    between: called before each layer.
     """
 
     packed: Packed
@@ -65,6 +67,7 @@ class FastEngine:
     neighbours: int = 1
     origin: Origin = field(default_factory=Origin)
     padding: int = 0
+    between: Between = field(default=nothing)
     _angles: dict[int | None, AngleTables] = field(default_factory=dict, init=False)
 
     @property
@@ -267,7 +270,7 @@ class FastEngine:
         found: dict[Rope, Turn] = {}
         for rope in {layer.attention.rope for layer in self.spec.layers if layer.attention.rope is not None}:
             found[rope] = tables.at(rope, same)
-        return Batch(places, tap, found.__getitem__, self.attention, self.packed.device)
+        return Batch(places, tap, found.__getitem__, self.attention, self.packed.device, self.between)
 
     def _tables(self, length: int) -> AngleTables:
         key = length if self.spec.length_dependent else None
