@@ -52,6 +52,7 @@ def test_other_bytes_are_refused(data: bytes) -> None:
 @given(st.binary(max_size=200))
 def test_any_bytes_end_in_arrays_or_one_error(data: bytes) -> None:
     try:
-        unpack(data)
+        arrays = unpack(data)
     except ValueError:
         return
+    assert all(isinstance(array, np.ndarray) for array in arrays.values())
