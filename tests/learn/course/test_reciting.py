@@ -40,11 +40,14 @@ def test_a_list_of_words_is_no_recital() -> None:
 
 
 def test_the_words_of_the_list_are_known_again() -> None:
-    own = {"id": "sum", "say": {"en": "weights ≥ 0 that sum to one", "zh": "权重非负，相加之和等于一，逐行如此"}}
+    own = {
+        "id": "sum",
+        "say": {"en": "weights are never negative and sum to one", "zh": "权重非负，相加之和等于一，逐行如此"},
+    }
     short = {"id": "mask", "say": {"en": "a mask", "zh": "掩码"}, "heard": {"en": ["mask"], "zh": ["掩码"]}}
     stations = [own | {"heard": {"en": ["sum"], "zh": ["之和"]}}, short]
     told = Recital.model_validate(recital().model_dump() | {"stations": stations})
-    assert hear(told, "First a mask; weights ≥ 0, that sum\nto one").copied == ("sum",)
+    assert hear(told, "First a mask; weights are never negative, and sum\nto one").copied == ("sum",)
     assert hear(told, "掩码。权重非负，相加之和 等于一；逐行如此。").copied == ("sum",)
     assert hear(told, "a mask, and weights whose sum is one").copied == ()
 
