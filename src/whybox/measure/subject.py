@@ -82,10 +82,10 @@ class Subject:
         return np.concatenate(self.budget.drained) <= t.SINK
 
     def lift(self, names: Sequence[str]) -> Float[np.ndarray, "n"]:
-        """Of several segments together, for every head: each by its length."""
-        lengths = [self.budget.lengths[self.budget.names.index(name)] for name in names]
+        """Of several segments together, for every head: each by its length behind the first key."""
+        lengths = [self.budget.behind_first(name) for name in names]
         lifts = [np.concatenate(self.budget.lift(name)) for name in names]
-        return np.asarray(np.average(lifts, axis=0, weights=lengths))
+        return np.asarray(np.average(lifts, axis=0, weights=lengths) if any(lengths) else lifts[0])
 
     def at(self, number: int) -> HeadAt:
         """Layer and head of a row of the table."""
@@ -111,7 +111,6 @@ def of_run(looked: Looked, heads: Heads, evidence: tuple[str, ...] = (), wrong: 
     known = set(Need) - {Need.EVIDENCE, Need.PROBE}
     known |= {Need.EVIDENCE} if evidence and wrong is not None else set()
     known |= {Need.PROBE} if any(value is not None for value in heads.table["induction"]) else set()
-    exact = looked.model.engine.precision in ("fp32", "fp64")
     return Subject(
         attention=looked.attention,
         heads=heads,
@@ -120,7 +119,7 @@ def of_run(looked: Looked, heads: Heads, evidence: tuple[str, ...] = (), wrong: 
         decision=looked.decision,
         query=len(looked.prompt) - 1,
         known=frozenset(known),
-        bound=t.ROW_SUM if exact else t.ROW_SUM_ROUNDED,
+        bound=t.ROW_SUM.get(looked.model.engine.precision, t.ROW_SUM_ROUNDED),
         evidence=evidence,
         wrong=wrong,
         looked=looked,
