@@ -1,5 +1,6 @@
 """Recorded traces: what is written is read, and a file that is none says what is wrong."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ from safetensors.numpy import save_file
 
 from whybox.compare.comparison import Asked, compare
 from whybox.compare.observation import Observation
-from whybox.compare.recorded import read_recorded, shown_precision, write_recorded
+from whybox.compare.recorded import fitting, read_recorded, shown_precision, write_recorded
 from whybox.compare.sides import Live, side_of, split
 from whybox.errors import FormatError, ModelNotFound, UsageError
 from whybox.model import Model
@@ -108,3 +109,16 @@ def test_a_recorded_run_in_eight_bits_is_rounding(tmp_path: Path) -> None:
     write_recorded(tmp_path / "a.npz", [(None, side.observe((5, 9, 3, 7, 11, 4), 6))], side.precision, "a")
     found = compare(Live("ours", model), read_recorded(tmp_path / "a.npz"), Asked(written=0))
     assert (found.verdict, found.named) == ("rounding", ())
+
+
+def test_keys_of_every_query_head_are_left_out_and_no_other_shape() -> None:
+    """repeat_kv tiled or repeated them: their order is what may be wrong, and shows behind them."""
+    spec = noisy(0).model.spec
+    first = spec.layers[0]
+    grouped = replace(spec, layers=(replace(first, attention=replace(first.attention, kv_heads=1)),))
+    heads, width = first.attention.heads, first.attention.head_width
+    assert heads > 1
+    key, odd = np.ones((3, heads, width), np.float32), np.ones((3, heads + 1, width), np.float32)
+    kept, others = fitting(Observation((1, 2, 3), {("key", 0): key, ("value", 0): odd}), grouped)
+    assert (dict(kept.sites), others) == ({}, (f"value.0 (3×{heads + 1}×{width})",))
+    assert fitting(Observation((1, 2, 3), {("query", 0): odd}), grouped)[1]

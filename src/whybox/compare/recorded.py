@@ -94,10 +94,16 @@ def fitting(seen: Observation, spec: Spec) -> tuple[Observation, tuple[str, ...]
         inside = layer is None or layer < len(spec.layers)
         if inside and _fits(site, layer, value, len(seen.ids), spec):
             kept[site, layer] = value
-        else:
+        elif not (inside and _repeated(site, layer, value, len(seen.ids), spec)):
             name = site if layer is None else f"{site}.{layer}"
             others.append(f"{name} ({'×'.join(map(str, value.shape))})")
     return replace(seen, sites=kept), tuple(others)
+
+
+def _repeated(site: str, layer: int | None, value: Array, length: int, spec: Spec) -> bool:
+    """Keys and values taken behind repeat_kv, one for each query head: whose they are is what may be wrong there."""
+    own = spec.layers[layer or 0].attention
+    return site in ("key", "key_pos", "value") and value.shape[:2] == (length, own.heads) and own.heads > own.kv_heads
 
 
 def _fits(site: str, layer: int | None, value: Array, length: int, spec: Spec) -> bool:
