@@ -178,6 +178,7 @@ WORDS: dict[str, tuple[str, str]] = (
         "answer.right": ("Right answer", "正确答案"),
         "answer.wrong": ("Wrong answer", "错误答案"),
         "answer.got": ("Written", "实际写出"),
+        "answer.cut": ("cut at the limit of {n} tokens", "在 {n} 个 token 的上限处被截断"),
         "answer.logprob": ("{value} nats", "{value} nats"),
         "answer.missing": ("not given", "未给出"),
         "answer.prefix": ("Before the decision", "决定点之前"),

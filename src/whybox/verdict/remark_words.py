@@ -92,8 +92,8 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "证据之外也给出了正确答案（{stated_beside}），因此难以看出证据本身的作用",
     ),
     Remark.CUT_SHORT: (
-        "the answer was cut by its limit of tokens before it said anything; written on, it does: raise the limit",
-        "答案在说出任何结果之前就被 token 上限截断；继续写下去就会有：请提高上限",
+        "the answer was cut by its limit of tokens before it gave a whole value; written on, it gives one: raise the limit",
+        "回答还没给出完整的答案就被 token 上限截断；继续写下去就会给出：请提高上限",
     ),
     Remark.READERS_NOT_RUN: (
         "whether the evidence was looked at but not used is open: patching of the heads that read it was not run",

@@ -96,8 +96,8 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "decoding": ("On the model's own path the right answer leads{ld}, yet another was written", "在模型自己的路径上正确答案领先{ld}，写出的却是另一个"),
     "limit": (
-        "The answer was cut at the limit that the case states, before it said anything; written on, it is right",
-        "输出在说出任何结果之前就被用例所述的上限截断；继续写下去，答案就正确",
+        "The answer was cut at the limit that the case states, before it gave a whole value; written on, it is right",
+        "输出还没给出完整的答案，就被用例所设的上限截断；继续写下去，答案就正确",
     ),
     "format.lenient": (
         "Read without the required form, the answer is right: the value is there, its form is not",

@@ -42,6 +42,15 @@ _AS_A_VERB = re.compile(
     r"|them|be|not|any|all|each|every|some|no)\b"
 )
 _WORD = re.compile(r"[^\W_]+")
+# Names of people, places and months that are common English words as well.
+_COMMON_WORDS = frozenset(
+    "amber art august autumn basil bath bill bob brook carol chad chance charity chase chip china christian chuck cliff"
+    " crystal dale dawn dean destiny don drew duke earl faith flora ford forest frank gene ginger glen grace grant guy"
+    " hazel heath heather holly hope hunter ivy jack jade jasmine jean jersey jerry job joy lance lily major march mark"
+    " marina mason max may melody miles mobile nice nick norm olive orange page pat patience pearl penny peg polish"
+    " poppy porter prudence ray reading reed rich rob robin rock rose ruby rusty sandy savannah sky skip star stone sue"
+    " summer sun sunny tanner terry turkey victor violet wade ward warren will winter woody".split()
+)
 
 
 def find_names(folded: Folded, names: Sequence[str], follows: str = "") -> list[Mention]:
@@ -62,12 +71,14 @@ def find_names(folded: Folded, names: Sequence[str], follows: str = "") -> list[
 
 
 def find_words(folded: Folded, words: Sequence[str]) -> list[Mention]:
-    """Mentions of words or phrases; an abbreviation in capitals (IT, US) only in its own case."""
+    """Mentions of words or phrases; an abbreviation in capitals (IT, US) and a name that is a common word as well (May,
+    Will) only in their own case.
+    """
     return [
         mention
         for mention in find_phrases(folded, words)
         if not is_continued(folded.text, mention.start, mention.end)
-        and (not _is_abbreviation(mention.candidate) or _is_in_its_case(folded, mention))
+        and (not _needs_its_case(mention.candidate) or _is_in_its_case(folded, mention))
     ]
 
 
@@ -175,6 +186,10 @@ def _is_grammar(folded: Folded, mention: Mention) -> bool:
         return True
     rest = re.compile(r"[^.!?。！？\n]*[.!?。！？]?").match(text[: end + _NEAR], end)
     return rest is not None and rest[0].endswith(("?", "？")) and re.match(r"[ \t]+[^\W\d_]", rest[0]) is not None
+
+
+def _needs_its_case(word: str) -> bool:
+    return _is_abbreviation(word) or (word[:1].isupper() and word.strip(" .").lower() in _COMMON_WORDS)
 
 
 def _is_abbreviation(name: str) -> bool:
