@@ -42,15 +42,8 @@ _AS_A_VERB = re.compile(
     r"|them|be|not|any|all|each|every|some|no)\b"
 )
 _WORD = re.compile(r"[^\W_]+")
-# Names of people, places and months that are common English words as well.
-_COMMON_WORDS = frozenset(
-    "amber art august autumn basil bath bill bob brook carol chad chance charity chase chip china christian chuck cliff"
-    " crystal dale dawn dean destiny don drew duke earl faith flora ford forest frank gene ginger glen grace grant guy"
-    " hazel heath heather holly hope hunter ivy jack jade jasmine jean jersey jerry job joy lance lily major march mark"
-    " marina mason max may melody miles mobile nice nick norm olive orange page pat patience pearl penny peg polish"
-    " poppy porter prudence ray reading reed rich rob robin rock rose ruby rusty sandy savannah sky skip star stone sue"
-    " summer sun sunny tanner terry turkey victor violet wade ward warren will winter woody".split()
-)
+# Names that are verbs and the like as well, so that a sentence may hold the word and mean no name.
+_COMMON_WORDS = frozenset({"chase", "drew", "mark", "may", "nice", "pat", "reading", "rob", "sue", "will"})
 
 
 def find_names(folded: Folded, names: Sequence[str], follows: str = "") -> list[Mention]:
