@@ -30,7 +30,7 @@ def test_without_variants_it_speaks_of_this_prompt_only() -> None:
 def test_a_lenient_reading_flips_nothing() -> None:
     shown = changed(code="format", detail=None, undone_by="lenient parse", shams=None, shams_reason="none")
     assert sentences.headline(shown, "en") == (
-        "No legal answer was written: read without the required form it is right in 9 of 9 variants."
+        "No legal answer was written: with the form left aside it is right in 9 of 9 variants."
     )
 
 
@@ -55,7 +55,7 @@ def test_effects_below_the_floor_are_no_numbers() -> None:
 def test_findings_name_what_was_measured() -> None:
     document = fixtures.why()
     assert sentences.evidence_finding(document, "en") == (
-        "Cutting “doc2” hurts the right answer most, with 4.72 % of the attention, and it is the evidence"
+        "Cutting “doc2” off hurts the right answer most; it holds 4.72 % of the attention, and is the evidence"
     )
     assert sentences.lens_finding(document, "en").startswith("The wrong answer is ahead after every layer")
     assert sentences.map_finding(document, "en") == (
@@ -107,7 +107,7 @@ def test_the_strongest_cut_of_what_nobody_can_leave_out_is_followed_by_that_of_a
     told = sentences.evidence_finding(document.model_copy(update={"segments": tuple(rows)}), "en")
     assert told.startswith("Cutting “template” helps")
     assert "of its parts “doc2” does most: −3.51" in told
-    assert told.endswith("and it is the evidence")
+    assert told.endswith("and is the evidence")
 
 
 def test_what_stands_in_for_a_wrong_answer_is_not_called_one() -> None:

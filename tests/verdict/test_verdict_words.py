@@ -19,7 +19,7 @@ def test_the_refund_case_says_every_number_it_rests_on() -> None:
     said = words.because(rule(REFUND), REFUND, "en")
     assert "With the evidence alone the answer is right (LD +1.60); no other order" in said
     assert "“boost decision → doc2” turns the answer right (LD +0.180); 0 of 21 shams do (p = 0.0455)" in said
-    assert "in 9 of 9 failing variants [0.70, 1.00]" in said
+    assert "in 9 of 9 failing variants (95 % interval 0.70–1.00)" in said
     assert "path-dependent: right after “Answer: ” (LD +0.620), wrong on its own path (LD −1.96)." in said.replace(
         "Path", "path"
     )
@@ -118,7 +118,8 @@ def test_a_part_of_a_right_answer_with_too_few_others_beside_it_is_no_innocent()
 def test_no_sham_is_asked_for_where_none_can_be_made() -> None:
     facts = replace(REFUND, lenient=Try("lenient parse", True))
     assert words.would_change(rule(facts), "en") == (
-        "Variants of this prompt (the case has none that fail alike) of which “lenient parse” turns fewer than 8 in 10."
+        "Variants of this prompt (the case has none that fail alike), if “lenient parse” turned fewer than 8 in 10 of "
+        "them right."
     )
     assert "sham" in words.would_change(rule(REFUND), "en")
 

@@ -23,7 +23,7 @@ REMARKS: dict[Remark, tuple[str, str]] = {
     ),
     Remark.PATH_DEPENDENT: (
         "path-dependent: right after “{prefix}” (LD {forced}), wrong on its own path (LD {own})",
-        "取决于路径：在“{prefix}”之后正确（LD {forced}），在自己的路径上错误（LD {own}）",
+        "与作答路径有关：接在“{prefix}”之后答对（LD {forced}），按自己的路径写则答错（LD {own}）",
     ),
     Remark.RIGHT_FIRST: (
         "the answer states the right answer and another one, the right one first, where the right one leads (LD {own}): whether "
