@@ -105,8 +105,8 @@ def test_the_strongest_cut_of_what_nobody_can_leave_out_is_followed_by_that_of_a
     document = fixtures.why()
     rows = [r.model_copy(update={"direct": 9.0}) if r.name == "template" else r for r in document.segments]
     told = sentences.evidence_finding(document.model_copy(update={"segments": tuple(rows)}), "en")
-    assert told.startswith("Cutting “template” helps")
-    assert "of its parts “doc2” does most: −3.51" in told
+    assert told.startswith("Cutting “template” off helps")
+    assert "of the parts that it writes, cutting “doc2” off changes most: −3.51" in told
     assert told.endswith("and is the evidence")
 
 

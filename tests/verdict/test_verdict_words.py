@@ -72,7 +72,7 @@ def test_greedy_decoding_that_flips_is_never_left_out() -> None:
     facts = replace(REFUND, boost=NO_BOOST, cuts=(), stated_decoding=True, greedy=greedy)
     found = rule(facts)
     assert "These turn the answer right: “greedy decoding”" in words.because(found, facts, "en")
-    assert "以下改动使答案正确：“贪心解码”" in words.because(found, facts, "zh")
+    assert "以下改动使答案变对：“贪心解码”" in words.because(found, facts, "zh")
     assert "Ask with “greedy decoding”" in words.next_step(found, facts, "en")
 
 
