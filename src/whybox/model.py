@@ -22,7 +22,7 @@ from whybox.engine.sampling import GREEDY, Decoding, choose, decodings
 from whybox.engine.scoring import Scored, scored, weighed
 from whybox.engine.trace import Answer, Change, Draft, Engine, Trace, Wish, changes_of
 from whybox.engine.wishes import attention_wish, several, truth, whole
-from whybox.engine.writing import Writing, any_of
+from whybox.engine.writing import Generated, Writing, any_of
 from whybox.errors import PromptError, UsageError
 from whybox.formats import GgufFile, WeightFile, open_weights
 from whybox.items.case import Case
@@ -73,20 +73,6 @@ def _tokenizer(file: WeightFile) -> Tokenizer:
     if isinstance(file, GgufFile):
         return Tokenizer.from_gguf(file.metadata)
     return Tokenizer.from_folder(Path(file.path))
-
-
-@dataclass(frozen=True)
-class Generated:
-    """What a model wrote. `prompt` holds prompt and answer; `stopped` tells whether a stop token ended it.
-
-    changed: for each edit, whether it changed any element at any step.
-    """
-
-    ids: tuple[int, ...]
-    text: str
-    prompt: Prompt
-    stopped: bool
-    changed: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -19,6 +19,7 @@ from tests.measure.looked_at import (
     model_of,
     prompt_of,
 )
+from whybox.engine.reference import ReferenceEngine
 from whybox.measure.diagnosis import CODES, ELSEWHERE, Finding, diagnose, unsaid
 from whybox.measure.heads import heads_of
 from whybox.measure.looking import Looked, look_at
@@ -223,6 +224,15 @@ def test_rows_that_do_not_sum_to_one_stop_everything() -> None:
     assert set(codes) == {"MASK_BUG"}
     assert codes["MASK_BUG"].layers == (1,)
     assert codes["MASK_BUG"].evidence["row_sum_off"] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(("precision", "bound"), [("fp32", 1e-5), ("fp16", 2**-10), ("bf16", 2**-8), ("int8", 2**-8)])
+def test_a_row_may_miss_one_by_what_the_precision_rounds(precision: str, bound: float) -> None:
+    for off, faulty in ((0.8 * bound, False), (1.2 * bound, True)):
+        looked = looked_at(prompt_of(WORDS), everywhere((1 - off) * causal(N)))
+        engine = ReferenceEngine(looked.model.spec, looked.model.weights)
+        engine.precision = precision
+        assert ("MASK_BUG" in found([], looked=replace(looked, model=replace(looked.model, engine=engine)))) is faulty
 
 
 def test_one_hot_layers() -> None:

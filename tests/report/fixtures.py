@@ -87,6 +87,31 @@ expect: right
 """
 
 
+def verdict() -> dict[str, Any]:
+    return {
+        "causes": [
+            {
+                "code": "context-use",
+                "detail": "not-looked-at",
+                "about": ["doc2"],
+                "undone_by": "boost decision → doc2",
+                "effect": 2.135,
+                "mean": 2.16,
+                "interval": [1.79, 2.52],
+                "after": 0.176,
+                "flips": {"hits": 9, "n": 9},
+                "shams": {"n": 21, "flipped": 0, "p": 1 / 22, "after": SHAMS, "rivals": 7},
+            }
+        ],
+        "because": "The evidence alone is answered right (LD +1.59); with both documents the decision row gives "
+        "doc2 0.35 of the attention that its length would give it, and boosting that reading flips the answer.",
+        "would_change_my_mind": "A sham span whose boost flips the answer as well, or fewer than 8 of 9 variants "
+        "that flip.",
+        "scope": "variants",
+        "next_step": "whybox run evidence --case refund-window: the same evidence at every place.",
+    }
+
+
 def why_data(**changes: Any) -> dict[str, Any]:
     tokens = MEASURED["tokens"]
     blocks = [{"start": i, "end": i + 1, "label": t["text"]} for i, t in enumerate(tokens)]
@@ -123,28 +148,7 @@ def why_data(**changes: Any) -> dict[str, Any]:
         "agreement": agreement(),
         "lens": MEASURED["lens"],
         "decided_at": max((r["layer"] + 1 for r in MEASURED["lens"] if r["ld"] > 0), default=0),
-        "verdict": {
-            "causes": [
-                {
-                    "code": "context-use",
-                    "detail": "not-looked-at",
-                    "about": ["doc2"],
-                    "undone_by": "boost decision → doc2",
-                    "effect": 2.135,
-                    "mean": 2.16,
-                    "interval": [1.79, 2.52],
-                    "after": 0.176,
-                    "flips": {"hits": 9, "n": 9},
-                    "shams": {"n": 21, "flipped": 0, "p": 1 / 22, "after": SHAMS, "rivals": 7},
-                }
-            ],
-            "because": "The evidence alone is answered right (LD +1.59); with both documents the decision row gives "
-            "doc2 0.35 of the attention that its length would give it, and boosting that reading flips the answer.",
-            "would_change_my_mind": "A sham span whose boost flips the answer as well, or fewer than 8 of 9 variants "
-            "that flip.",
-            "scope": "variants",
-            "next_step": "whybox run evidence --case refund-window: the same evidence at every place.",
-        },
+        "verdict": verdict(),
         "regression_test": REGRESSION,
         "parts": full_fixtures.parts(),
         "full": None,

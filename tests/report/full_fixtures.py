@@ -56,41 +56,163 @@ def parts() -> dict[str, Any]:
     return {"references": "32 neutral prompts (built in)", "rows": rows}
 
 
+def ablations() -> list[dict[str, Any]]:
+    return [
+        {"name": "head 23.0", "zero": effect(-0.9), "mean": effect(-0.7), "resample": effect(-0.6, 0.2)},
+        {
+            "name": "MLP 0",
+            "zero": effect(2.1),
+            "mean": effect(-0.3),
+            "resample": effect(-0.4, 0.3),
+            "flags": ["depends on the ablation"],
+        },
+    ]
+
+
+def repairs() -> list[dict[str, Any]]:
+    return [
+        {
+            "name": "head 23.0",
+            "direct": effect(-1.4),
+            "total": effect(-0.5),
+            "repaired": 0.643,
+            "conditional": effect(-0.7),
+            "given": ["head 22.4"],
+            "everywhere": -0.9,
+        },
+        {
+            "name": "head 20.1",
+            "direct": effect(0.0),
+            "total": effect(0.001),
+            "repaired": None,
+            "repaired_reason": "the direct effect is within the floor",
+            "conditional": effect(-0.62),
+            "given": ["head 23.0", "head 22.4"],
+            "everywhere": 0.1,
+            "flags": ["backup"],
+        },
+    ]
+
+
+def sets() -> list[dict[str, Any]]:
+    return [
+        {
+            "what": "boost",
+            "about": ["doc2"],
+            "parts": ["head 18.7", "head 18.8", "head 20.1", "head 22.4"],
+            "ld": 0.166,
+            "others": [["head 18.7", "head 18.8", "head 20.2", "head 22.4"]],
+            "tried": 91,
+            "turns": True,
+            "answer": "A refund is only available for 7 days after that.",
+        },
+        {
+            "what": "removal",
+            "parts": [],
+            "parts_reason": "no set of up to 12 of the strongest parts turns the outcome",
+            "ld": None,
+            "ld_reason": "no set of up to 12 of the strongest parts turns the outcome",
+            "turns": None,
+            "turns_reason": "no set of up to 12 of the strongest parts turns the outcome",
+            "answer": None,
+            "answer_reason": "no set of up to 12 of the strongest parts turns the outcome",
+        },
+    ]
+
+
+def context() -> dict[str, Any]:
+    return {
+        "answer": "30 days",
+        "right": False,
+        "method": "removed from view: ids kept, no later position sees them",
+        "exact": True,
+        "masks": 8,
+        "noise": 0.002,
+        "lds": None,
+        "lds_reason": "every mask was run: none is unseen",
+        "fit": 0.93,
+        "sources": [
+            {"name": "policy", "score": 0.12, "left_out": -0.05},
+            {"name": "doc1", "score": 3.4, "left_out": -2.9},
+            {"name": "doc2", "score": -1.2, "left_out": 0.8},
+        ],
+        "drops": [{"k": 1, "top": 2.9, "random": 0.7, "random_sd": 1.6, "draws": 20}],
+    }
+
+
+def gradients() -> dict[str, Any]:
+    return {
+        "estimated": 660,
+        "flagged": 31,
+        "rank": 0.84,
+        "rank_p": 0.001,
+        "signs": 36,
+        "clear": 39,
+        "worst": "MLP 0",
+        "rows": [
+            {
+                "name": "MLP 0",
+                "chosen": "largest",
+                "estimate": 0.4,
+                "effect": effect(2.1, p=None),
+                "low_confidence": True,
+                "flags": ["first token, first MLP or a whole residual stream"],
+            },
+            {
+                "name": "head 3.1",
+                "chosen": "random",
+                "estimate": -0.01,
+                "effect": effect(-0.02, p=None),
+                "low_confidence": False,
+            },
+        ],
+        "along": [
+            {
+                "place": "head_out 9",
+                "estimate": -0.02,
+                "joint": -3.1,
+                "shared": -2.6,
+                "missed": 0.16,
+                "midpoints": 64,
+                "largest": "head 9.3",
+                "share": -1.9,
+                "effect": effect(-1.2, p=None),
+                "flags": ["completeness error above 10 %"],
+            },
+        ],
+    }
+
+
+def segments() -> list[dict[str, Any]]:
+    return [
+        {
+            "name": "doc2",
+            "direct": effect(-3.51),
+            "total": effect(-3.9),
+            "between": effect(-0.6),
+            "muted": effect(-3.2),
+            "interaction": 0.21,
+            "by": {"question": -0.6},
+        },
+        {
+            "name": "question",
+            "direct": effect(-0.065),
+            "total": None,
+            "total_reason": "the cut would leave position 3 with no key to see",
+            "between": None,
+            "between_reason": "no position lies there that could see it",
+            "muted": effect(-0.1),
+            "interaction": None,
+            "interaction_reason": "one of the three effects was not obtained",
+        },
+    ]
+
+
 def full() -> dict[str, Any]:
     return {
         "where": "all positions",
-        "ablations": [
-            {"name": "head 23.0", "zero": effect(-0.9), "mean": effect(-0.7), "resample": effect(-0.6, 0.2)},
-            {
-                "name": "MLP 0",
-                "zero": effect(2.1),
-                "mean": effect(-0.3),
-                "resample": effect(-0.4, 0.3),
-                "flags": ["depends on the ablation"],
-            },
-        ],
-        "repairs": [
-            {
-                "name": "head 23.0",
-                "direct": effect(-1.4),
-                "total": effect(-0.5),
-                "repaired": 0.643,
-                "conditional": effect(-0.7),
-                "given": ["head 22.4"],
-                "everywhere": -0.9,
-            },
-            {
-                "name": "head 20.1",
-                "direct": effect(0.0),
-                "total": effect(0.001),
-                "repaired": None,
-                "repaired_reason": "the direct effect is within the floor",
-                "conditional": effect(-0.62),
-                "given": ["head 23.0", "head 22.4"],
-                "everywhere": 0.1,
-                "flags": ["backup"],
-            },
-        ],
+        "ablations": ablations(),
+        "repairs": repairs(),
         "joint": {
             "parts": ["head 23.0", "head 22.4", "head 18.7"],
             "joint": effect(-1.9, draws=199, p=0.005),
@@ -107,108 +229,10 @@ def full() -> dict[str, Any]:
             }
         ],
         "pairs_tried": 28,
-        "sets": [
-            {
-                "what": "boost",
-                "about": ["doc2"],
-                "parts": ["head 18.7", "head 18.8", "head 20.1", "head 22.4"],
-                "ld": 0.166,
-                "others": [["head 18.7", "head 18.8", "head 20.2", "head 22.4"]],
-                "tried": 91,
-                "turns": True,
-                "answer": "A refund is only available for 7 days after that.",
-            },
-            {
-                "what": "removal",
-                "parts": [],
-                "parts_reason": "no set of up to 12 of the strongest parts turns the outcome",
-                "ld": None,
-                "ld_reason": "no set of up to 12 of the strongest parts turns the outcome",
-                "turns": None,
-                "turns_reason": "no set of up to 12 of the strongest parts turns the outcome",
-                "answer": None,
-                "answer_reason": "no set of up to 12 of the strongest parts turns the outcome",
-            },
-        ],
-        "context": {
-            "answer": "30 days",
-            "right": False,
-            "method": "removed from view: ids kept, no later position sees them",
-            "exact": True,
-            "masks": 8,
-            "noise": 0.002,
-            "lds": None,
-            "lds_reason": "every mask was run: none is unseen",
-            "fit": 0.93,
-            "sources": [
-                {"name": "policy", "score": 0.12, "left_out": -0.05},
-                {"name": "doc1", "score": 3.4, "left_out": -2.9},
-                {"name": "doc2", "score": -1.2, "left_out": 0.8},
-            ],
-            "drops": [{"k": 1, "top": 2.9, "random": 0.7, "random_sd": 1.6, "draws": 20}],
-        },
-        "gradients": {
-            "estimated": 660,
-            "flagged": 31,
-            "rank": 0.84,
-            "rank_p": 0.001,
-            "signs": 36,
-            "clear": 39,
-            "worst": "MLP 0",
-            "rows": [
-                {
-                    "name": "MLP 0",
-                    "chosen": "largest",
-                    "estimate": 0.4,
-                    "effect": effect(2.1, p=None),
-                    "low_confidence": True,
-                    "flags": ["first token, first MLP or a whole residual stream"],
-                },
-                {
-                    "name": "head 3.1",
-                    "chosen": "random",
-                    "estimate": -0.01,
-                    "effect": effect(-0.02, p=None),
-                    "low_confidence": False,
-                },
-            ],
-            "along": [
-                {
-                    "place": "head_out 9",
-                    "estimate": -0.02,
-                    "joint": -3.1,
-                    "shared": -2.6,
-                    "missed": 0.16,
-                    "midpoints": 64,
-                    "largest": "head 9.3",
-                    "share": -1.9,
-                    "effect": effect(-1.2, p=None),
-                    "flags": ["completeness error above 10 %"],
-                },
-            ],
-        },
-        "segments": [
-            {
-                "name": "doc2",
-                "direct": effect(-3.51),
-                "total": effect(-3.9),
-                "between": effect(-0.6),
-                "muted": effect(-3.2),
-                "interaction": 0.21,
-                "by": {"question": -0.6},
-            },
-            {
-                "name": "question",
-                "direct": effect(-0.065),
-                "total": None,
-                "total_reason": "the cut would leave position 3 with no key to see",
-                "between": None,
-                "between_reason": "no position lies there that could see it",
-                "muted": effect(-0.1),
-                "interaction": None,
-                "interaction_reason": "one of the three effects was not obtained",
-            },
-        ],
+        "sets": sets(),
+        "context": context(),
+        "gradients": gradients(),
+        "segments": segments(),
     }
 
 

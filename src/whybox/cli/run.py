@@ -52,12 +52,13 @@ def _counted(args: list[str], place: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Which calls of the suite are made."""
+    """Which calls of the suite are made, and whether answers of other runs stand in for them."""
 
     limit: Limit = None
     filter: Filter = None
     repeat: Repeat = None
     retry_errors: RetryErrors = False
+    no_cache: NoCache = False
 
 
 @with_shared
@@ -65,7 +66,6 @@ def run(
     suite: SuiteFile = Path("whybox.yaml"),
     dry_run: DryRun = False,
     jobs: Width = None,
-    no_cache: NoCache = False,
     strict: Strict = False,
     why: Why = None,
     *,
@@ -81,7 +81,7 @@ def run(
     from whybox.library.folders import own_answers
     from whybox.suite.whole import Choice
 
-    choice = Choice(chosen.filter, chosen.limit, chosen.retry_errors, None if no_cache else own_answers())
+    choice = Choice(chosen.filter, chosen.limit, chosen.retry_errors, None if chosen.no_cache else own_answers())
     seed = shared.seed if "seed" in shared.typed else None
     model = shared.model if "model" in shared.typed else None
     options = RunOptions(choice, seed, chosen.repeat, model, strict, shared.language, why)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from whybox.engine import machine
+from whybox.engine.between import Between, nothing
 from whybox.engine.counterfactual import continued_runs, fresh_runs
 from whybox.engine.edit import Edit
 from whybox.engine.forgotten import forgotten, require_held
@@ -47,6 +48,7 @@ class ReferenceEngine:
         self.name = f"numpy{weights.said}"  # numpy-streamed: weights decoded as they are used
         self.dtype = weights.dtype
         self.precision = "fp64" if self.dtype == np.float64 else "fp32"
+        self.between: Between = nothing
 
     @property
     def origin(self) -> Origin:
@@ -198,6 +200,7 @@ class _Block:
 
     def run(self, x: Array, cache: caches.LayerCache) -> tuple[Array, caches.LayerCache]:
         """Where the norms stand is the layout's choice; the sublayers are the same in all."""
+        self.engine.between()
         x = self.at("resid_pre", x)
         layout = self.layer.layout
         before = layout in (Layout.PRE, Layout.SANDWICH, Layout.PARALLEL)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
+from whybox.engine.between import Pausing
 from whybox.engine.edit import Edit, apply, check, edits_of, first_bad_row, row_axis, site_axes
 from whybox.engine.read import Reading
 from whybox.engine.wishes import site_and_layers, whole, whole_numbers
@@ -187,7 +188,7 @@ def log_softmax(logits: Array) -> Array:
 
 
 @runtime_checkable
-class Engine(Protocol):
+class Engine(Pausing, Protocol):
     """Runs token ids and returns a Trace. `tail` limits `final` and `logits` to the last rows.
 
     statistics: what to keep of every layer's attention, without keeping its pattern.

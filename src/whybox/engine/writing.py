@@ -11,9 +11,24 @@ from whybox.engine.forgotten import outside_window
 from whybox.engine.sampling import Decoding, choose
 from whybox.engine.trace import Cache, Choose, Draft, Engine
 from whybox.spec import Spec
+from whybox.text.prompt import Prompt
 
 Array = np.ndarray
 Ids = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What a model wrote. `prompt` holds prompt and answer; `stopped` tells whether a stop token ended it.
+
+    changed: for each edit, whether it changed any element at any step.
+    """
+
+    ids: tuple[int, ...]
+    text: str
+    prompt: Prompt
+    stopped: bool
+    changed: tuple[bool, ...] = ()
 
 
 @dataclass

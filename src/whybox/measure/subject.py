@@ -111,7 +111,6 @@ def of_run(looked: Looked, heads: Heads, evidence: tuple[str, ...] = (), wrong: 
     known = set(Need) - {Need.EVIDENCE, Need.PROBE}
     known |= {Need.EVIDENCE} if evidence and wrong is not None else set()
     known |= {Need.PROBE} if any(value is not None for value in heads.table["induction"]) else set()
-    exact = looked.model.engine.precision in ("fp32", "fp64")
     return Subject(
         attention=looked.attention,
         heads=heads,
@@ -120,7 +119,7 @@ def of_run(looked: Looked, heads: Heads, evidence: tuple[str, ...] = (), wrong: 
         decision=looked.decision,
         query=len(looked.prompt) - 1,
         known=frozenset(known),
-        bound=t.ROW_SUM if exact else t.ROW_SUM_ROUNDED,
+        bound=t.ROW_SUM.get(looked.model.engine.precision, t.ROW_SUM_ROUNDED),
         evidence=evidence,
         wrong=wrong,
         looked=looked,

@@ -3,6 +3,8 @@
 They sort what is seen. None of them says that something is wrong.
 """
 
+from types import MappingProxyType
+
 # Classes of heads, on judged queries.
 SINK = 0.3
 PREVIOUS = 0.4
@@ -38,5 +40,5 @@ BRIGHT = 0.3
 OPPOSITE = -0.5  # cosine of two writes
 TEMPLATE = 0.2
 ONE_HOT = 0.05
-ROW_SUM = 1e-4
-ROW_SUM_ROUNDED = 2**-7  # bfloat16 and narrower
+ROW_SUM = MappingProxyType({"fp64": 1e-5, "fp32": 1e-5, "fp16": 2**-10})  # by the precision of the run
+ROW_SUM_ROUNDED = 2**-8  # where weights of attention are rounded to bfloat16

@@ -32,6 +32,14 @@ def facts_of(
     otherwise: the same prompt on the reference engine, None where it was not asked. repeats: whether the first switch
     that flips here flips each variant that fails alike.
     """
+    facts = replace(_of_answer(study), got_wrong=got_wrong, lift=lift)
+    if otherwise is not None:
+        facts = _computed_otherwise(facts, study, otherwise, repeats)
+    return _of_segments(_of_components(_of_prompts(facts, study), study), study)
+
+
+def _of_answer(study: Study) -> Facts:
+    """The answer as it is, and what the prompt states of it."""
     own, setting = study.answered, study.decided
     return Facts(
         right=own.score.right and not study.asked.case.breaks_contract(own.text),
@@ -45,40 +53,67 @@ def facts_of(
         wrong_stated=_wrong_stated(study),
         limit_stated=study.asked.case.decoding.max_tokens is not None,
         stated_decoding=not study.asked.settings.greedy,
-        got_wrong=got_wrong,
-        reference=None if otherwise is None else as_switch(otherwise.reference, setting.base.reading.ld),
-        switches=() if otherwise is None else tuple(_switches(study, otherwise, repeats)),
-        divergence=None if otherwise is None or otherwise.first is None else _parting(otherwise.first),
         lenient=_lenient(study),
-        contract=_try(study, "contract"),
-        choice=_try(study, "choice"),
         several=_several(study),
         beside=bool(study.roles.others),
-        greedy=_try(study, "greedy"),
         forced=None if study.forced is None else (study.forced[0], study.forced[1].ld),
         evidence=study.roles.evidence,
-        fact=_try(study, "fact"),
-        supplied_by=study.supplied_by,
         presumed=study.roles.presumed,
         off_question=is_off_question(study.asked.case, study.roles),
         nearer=_nearer(study),
+    )
+
+
+def _computed_otherwise(facts: Facts, study: Study, otherwise: Compared, repeats: tuple[bool, ...] | None) -> Facts:
+    """With what other ways of computing the same ids gave."""
+    return replace(
+        facts,
+        reference=as_switch(otherwise.reference, study.decided.base.reading.ld),
+        switches=tuple(_switches(study, otherwise, repeats)),
+        divergence=None if otherwise.first is None else _parting(otherwise.first),
+    )
+
+
+def _of_prompts(facts: Facts, study: Study) -> Facts:
+    """With what other decoding and other prompts gave: a contract, one fact more, fewer parts, another order."""
+    return replace(
+        facts,
+        contract=_try(study, "contract"),
+        choice=_try(study, "choice"),
+        greedy=_try(study, "greedy"),
+        fact=_try(study, "fact"),
+        supplied_by=study.supplied_by,
         alone=_try(study, "alone"),
         alone_off_form=_alone_off_form(study),
         orders=tuple(as_try(study.trials[name], study.asked.right) for name in study.orders),
         across_roles=crosses_roles(study.asked.case, study.roles),
-        boost=_try(study, "boost"),
-        cuts=tuple(as_try(study.trials[name], study.asked.right) for name in study.cuts),
         closed=_try(study, "closed"),
         closed_same_wrong=closed_same_wrong(study) if "closed" in study.trials else None,
+        follows_change=any(one.follows for one in study.changed) if study.changed else None,
+    )
+
+
+def _of_components(facts: Facts, study: Study) -> Facts:
+    """With what edges, heads and MLPs gave, cut, boosted, patched or taken out."""
+    return replace(
+        facts,
+        boost=_try(study, "boost"),
+        cuts=tuple(as_try(study.trials[name], study.asked.right) for name in study.cuts),
         suppressors=_claimed(study, Kind.SUPPRESSOR) or (),
         readers=_claimed(study, Kind.READER),
         writers=_claimed(study, Kind.WRITER) or (),
         writers_sought=Kind.WRITER in study.claims,
         form_writers=_claimed(study, Kind.FORM) or (),
         pairs=tuple(Pair(("order", "knowledge"), change) for change in _claimed(study, Kind.PAIR) or ()),
-        follows_change=any(one.follows for one in study.changed) if study.changed else None,
+    )
+
+
+def _of_segments(facts: Facts, study: Study) -> Facts:
+    """With what hiding the parts of the prompt did, one by one."""
+    setting = study.decided
+    return replace(
+        facts,
         total_in_null=_total_in_null(study),
-        lift=lift,
         rests_on=tuple(found.name for found in study.segments if is_support(found, setting.delta)),
         too_few_beside=tuple(found.name for found in study.segments if _has_few_beside(found, setting.delta)),
         ignores_evidence=_ignores_evidence(study),

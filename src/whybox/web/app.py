@@ -20,9 +20,11 @@ from whybox.model import Model
 from whybox.report.document import Lang, to_json
 from whybox.report.document.explore import Question, State
 from whybox.version import __version__
-from whybox.web import learning
+from whybox.web import learning, sizes
+from whybox.web.course_seat import CourseWorker
 from whybox.web.examples import examples
 from whybox.web.guard import Address, Guard
+from whybox.web.leaving import Leaving
 from whybox.web.page import explorer_page, language_of
 from whybox.web.pairing import pair, pair_lens
 from whybox.web.reports import Report, Which, explained, looked, reopened
@@ -63,12 +65,13 @@ class Room:
 
 def guarded(opening: Callable[[], Model], token: str, address: Address, beside: Beside | None = None) -> Guard:
     """The whole application. opening: gives the model; it is called when the server starts, and `beside` after it."""
-    return Guard(application(Room(Table.laid(opening, beside))), token, address)
+    return Guard(Leaving(application(Room(Table.laid(opening, beside)))), token, address)
 
 
 def application(room: Room) -> FastAPI:
     """Every question by its path, without the guard."""
-    classroom = learning.Classroom(room.first.worker, lambda: room.first.model)
+    course = CourseWorker(room.first, learning.is_default, learning.default_model)
+    classroom = learning.Classroom(course, lambda: room.first.model, course.open)
 
     @asynccontextmanager
     async def living(_app: FastAPI) -> AsyncIterator[None]:
@@ -78,6 +81,7 @@ def application(room: Room) -> FastAPI:
         yield
         for seat in room.table.seats:
             seat.worker.close()
+        course.close()
         classroom.close()
 
     app = FastAPI(title="whybox", version=__version__, lifespan=living, docs_url=None, redoc_url=None)
@@ -126,17 +130,17 @@ def _questions(app: FastAPI, room: Room) -> None:
 
     @app.post("/api/read")
     async def read(state: Asked) -> Line:
-        found = await room.first.worker.short(partial(room.first.desk.read, state))
+        found = await room.first.worker.short(partial(room.first.desk.read, state), sizes.read(state))
         return found.model_dump(mode="json")
 
     @app.post("/api/compare")
     async def compare(state: Asked) -> Response:
-        document = await room.first.worker.short(partial(room.first.desk.compare, state))
+        document = await room.first.worker.short(partial(room.first.desk.compare, state), sizes.compared(state))
         return Response(to_json(document), media_type="application/json")
 
     @app.post("/api/lens")
     async def lens(state: Asked) -> Line:
-        found = await room.first.worker.short(partial(room.first.desk.lens, state))
+        found = await room.first.worker.short(partial(room.first.desk.lens, state), 2 * sizes.run(state.prompt))
         return found.model_dump(mode="json")
 
     @app.post("/api/pair")
@@ -163,7 +167,7 @@ def _streams(app: FastAPI, room: Room) -> None:
         side: Sided = "own",
     ) -> Any:
         seat, own = room.side(state, side)
-        return lines(_writing(seat.worker, seat.desk.write(own, changed, count)))
+        return lines(_writing(seat.worker, seat.desk.write(own, changed, count), sizes.run(own.prompt)))
 
     @app.post("/api/look")
     async def look(state: Asked, lang: Spoken = "en") -> Any:
@@ -184,10 +188,11 @@ def _streams(app: FastAPI, room: Room) -> None:
         return {"page": f"/pages/{room.shelf.put(reopened(document, lang))}"}
 
 
-async def _writing(worker: Worker, steps: Iterator[Written]) -> AsyncIterator[Line]:
-    """Each token is a short piece of work: texts of several users grow side by side."""
-    while (written := await worker.short(partial(next, steps, None))) is not None:
+async def _writing(worker: Worker, steps: Iterator[Written], size: float) -> AsyncIterator[Line]:
+    """Each token is a short piece of work, the first one reads the prompt: texts of several users grow side by side."""
+    while (written := await worker.short(partial(next, steps, None), size)) is not None:
         yield _line_of(written)
+        size = sizes.A_TOKEN
 
 
 def _line_of(written: Written) -> Line:

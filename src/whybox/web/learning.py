@@ -73,7 +73,7 @@ class Classroom:
         with self._alone:
             if self._opened is None:
                 served = self.served()
-                self._opened = served if served is not None and _is_default(served) else self.opening()
+                self._opened = served if served is not None and is_default(served) else self.opening()
             return self._opened
 
     async def opened(self, chapter: str, lang: Lang) -> AsyncIterator[Line]:
@@ -163,7 +163,8 @@ def _beside(chapter: str, lang: Lang) -> dict[str, Any]:
     }
 
 
-def _is_default(model: Model) -> bool:
+def is_default(model: Model) -> bool:
+    """Whether it is the course's."""
     return model.engine.precision == "fp32" and model.file.digest() == ALIASES[DEFAULT].sha256
 
 

@@ -11,6 +11,7 @@ from whybox.report.document.explore import AnyPrompt, State
 from whybox.report.document.pair import PairDocument, PairLens
 from whybox.text.tokenizer import Tokenizer
 from whybox.web.seat import Seat, Table
+from whybox.web.sizes import run
 
 
 async def pair(table: Table, state: State) -> PairDocument:
@@ -29,16 +30,16 @@ async def pair_lens(table: Table, state: State) -> PairLens:
     a, b = await _sides(table, state)
     seat, other = table.other(state)
     in_a, in_b = await table.first.worker.short(lambda: chosen(a, b, _alike(a, b)))
-    rows_a = await table.first.worker.short(partial(table.first.desk.lens_rows, state.prompt, in_a))
-    rows_b = await seat.worker.short(partial(seat.desk.lens_rows, other.prompt, in_b))
+    rows_a = await table.first.worker.short(partial(table.first.desk.lens_rows, state.prompt, in_a), run(state.prompt))
+    rows_b = await seat.worker.short(partial(seat.desk.lens_rows, other.prompt, in_b), run(other.prompt))
     first, second = map(a.model.tokenizer.label, in_a)
     return PairLens(first=first, second=second, a=rows_a, b=rows_b)
 
 
 async def _sides(table: Table, state: State) -> tuple[Side, Side]:
     seat, other = table.other(state)
-    a = await table.first.worker.short(partial(_side, table.first, "A", state.prompt))
-    return a, await seat.worker.short(partial(_side, seat, "B", other.prompt))
+    a = await table.first.worker.short(partial(_side, table.first, "A", state.prompt), run(state.prompt))
+    return a, await seat.worker.short(partial(_side, seat, "B", other.prompt), run(other.prompt))
 
 
 def _side(seat: Seat, name: str, prompt: AnyPrompt) -> Side:

@@ -2,9 +2,10 @@
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from whybox.engine.between import pausing
 from whybox.errors import CapacityError, UsageError, WhyboxError
 from whybox.jobs.explore import Desk
 from whybox.jobs.explore.desk import MOST_TOKENS
@@ -41,7 +42,7 @@ class Seat:
     def open(self) -> None:
         """Opens the model, once; an error is kept for whoever asks."""
         try:
-            self.opened = Desk(self.opening(), self.most_tokens)
+            self.opened = Desk(sharing(self.opening(), self.worker), self.most_tokens)
         except WhyboxError as error:
             self.failed = error
         finally:
@@ -57,6 +58,11 @@ class Seat:
         if self.failed is not None:
             return "failed"
         return "opening" if self.opened is None else "ready"
+
+
+def sharing(model: Model, worker: Worker) -> Model:
+    """The model on a thread: between two layers others may use it."""
+    return replace(model, engine=pausing(model.engine, worker.pause))
 
 
 @dataclass(frozen=True)

@@ -122,35 +122,27 @@ def test_output_and_record_are_those_of_the_plain_path(name: str, with_sinks: bo
             assert here is there is None or here == pytest.approx(there, rel=1e-5, abs=1e-5), column
 
 
+def chunk_of(rows: int, earlier: int, dropped: int, gap: int) -> Places:
+    """Queries after `earlier` keys, of which the first `dropped` are gone and with a gap in between."""
+    key_pos = np.arange(min(dropped, earlier), earlier + rows)
+    key_pos = key_pos + gap * (key_pos >= earlier // 2 + dropped)
+    return Places(np.arange(earlier, earlier + rows) + gap, key_pos)
+
+
 @settings(max_examples=60)
 @given(
     seed=st.integers(0, 2**32 - 1),
     name=st.sampled_from(sorted(SETTINGS)),
-    rows=st.integers(1, 90),
-    earlier=st.integers(0, 140),
-    dropped=st.integers(0, 40),
-    gap=st.integers(0, 9),
+    places=st.builds(chunk_of, st.integers(1, 90), st.integers(0, 140), st.integers(0, 40), st.integers(0, 9)),
     size=st.sampled_from([1, 7, 64]),
     elements=st.sampled_from([1, 20_000]),
     with_sinks=st.booleans(),
 )
 def test_any_shape_place_and_tile(
-    seed: int,
-    name: str,
-    rows: int,
-    earlier: int,
-    dropped: int,
-    gap: int,
-    size: int,
-    elements: int,
-    with_sinks: bool,
+    seed: int, name: str, places: Places, size: int, elements: int, with_sinks: bool
 ) -> None:
-    """A chunk of queries after `earlier` keys, of which the first `dropped` are gone and with a gap in between."""
     spec = SETTINGS[name]
-    key_pos = np.arange(min(dropped, earlier), earlier + rows)
-    key_pos = key_pos + gap * (key_pos >= earlier // 2 + dropped)
-    places = Places(np.arange(earlier, earlier + rows) + gap, key_pos)
-    x = drawn(seed, spec, rows, len(key_pos))
+    x = drawn(seed, spec, len(places.query), len(places.key))
     sinks = x[3] if with_sinks else None
     wish = replace(WISH, block=48 if size == 7 else 64)
     with pytest.MonkeyPatch.context() as patch:

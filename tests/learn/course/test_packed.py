@@ -49,9 +49,15 @@ def test_other_bytes_are_refused(data: bytes) -> None:
         unpack(data)
 
 
-@given(st.binary(max_size=200))
+VALID = b"".join(pack({"a": np.arange(7.0), "b": np.array([[True, False, True]])}))
+DAMAGED = st.builds(lambda at, put: VALID[:at] + put + VALID[at + len(put) :], st.integers(0, len(VALID)), st.binary())
+
+
+@given(st.binary(max_size=200) | DAMAGED)
 def test_any_bytes_end_in_arrays_or_one_error(data: bytes) -> None:
+    """Never in another error, and never in more than came."""
     try:
-        unpack(data)
+        arrays = unpack(data)
     except ValueError:
-        return
+        arrays = {}
+    assert sum(array.nbytes for array in arrays.values()) <= len(data)

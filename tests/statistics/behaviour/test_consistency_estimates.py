@@ -52,3 +52,10 @@ def test_a_window_breaks_every_prompt_at_one_place() -> None:
 def test_growth_over_positions() -> None:
     assert consistency.growth(np.linspace(0, 1, 20) ** 2) == pytest.approx(1.0)
     assert consistency.growth(np.full(20, 0.3)) is None
+
+
+def test_equal_errors_share_a_rank() -> None:
+    """One early error among nine zeros, which share rank 4: ρ = (4.5 · −3.5 − .5 · 3.5)/√(22.5 · 82.5) = −.406."""
+    early = np.eye(10)[1]
+    assert consistency.growth(early) == pytest.approx(-17.5 / np.sqrt(22.5 * 82.5))
+    assert consistency.growth(early[::-1]) == pytest.approx(17.5 / np.sqrt(22.5 * 82.5))

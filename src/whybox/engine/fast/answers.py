@@ -11,9 +11,10 @@ import torch
 from torch import Tensor
 
 from whybox.engine.fast.batch import same_angles
-from whybox.engine.fast.engine import FastEngine, as_numpy, own
+from whybox.engine.fast.engine import FastEngine
 from whybox.engine.fast.keys import Part, Passing, padded
-from whybox.engine.fast.tap import BatchTap, Places
+from whybox.engine.fast.slots import own
+from whybox.engine.fast.tap import BatchTap, Places, as_numpy
 from whybox.engine.memory import Run
 from whybox.engine.needs import need_of_ends
 from whybox.engine.prefixes import Fill, Finish, Schedule, schedule

@@ -18,10 +18,11 @@ import torch
 from torch import Tensor
 
 from whybox.engine.edit import Edit, portion
-from whybox.engine.fast.engine import FastEngine, Watch, as_numpy, chunks, needs_one_piece, own
+from whybox.engine.fast.engine import FastEngine
 from whybox.engine.fast.keys import NOWHERE, Buffered, Columns, Part, joined, padded
-from whybox.engine.fast.slots import Slots
-from whybox.engine.fast.tap import BatchTap, Places
+from whybox.engine.fast.pieces import Watch, chunks, needs_one_piece
+from whybox.engine.fast.slots import Slots, own
+from whybox.engine.fast.tap import BatchTap, Places, as_numpy
 from whybox.engine.memory import Run, cache_bytes_per_token
 from whybox.engine.needs import need_of_batch
 from whybox.engine.prefixes import Fill, schedule

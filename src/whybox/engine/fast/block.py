@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import rms_norm
 
+from whybox.engine.between import Between, nothing
 from whybox.engine.fast import kernels, tiled
 from whybox.engine.fast.activation import activate
 from whybox.engine.fast.kernel_choice import Kernel, chosen
@@ -37,7 +38,8 @@ Chosen = dict[int, tuple[Tensor, ...]]  # expert → the rows that chose it
 class Batch:
     """What all layers of one pass share: where its rows stand, who watches, and which kernel was asked for.
 
-    turns: rope → how far the heads turn at each row [b|1 q]. kernels_used: layer → the kernel that ran there.
+    turns: rope → how far the heads turn at each row [b|1 q]. kernels_used: layer → the kernel that ran there. between:
+    called before each layer.
     """
 
     places: Places
@@ -45,6 +47,7 @@ class Batch:
     turns: Turns
     kernel: Kernel
     device: torch.device
+    between: Between = field(default=nothing)
     sights: Sights = field(init=False)
     kernels_used: dict[int, Kernel] = field(default_factory=dict)
     surveys: dict[tiled.Places, Survey] = field(default_factory=dict)
@@ -85,6 +88,7 @@ class Block:
 
     def run(self, x: Tensor, keys: LayerKeys) -> tuple[Tensor, LayerKeys]:
         """Where the norms stand is the layout's choice; the sublayers are the same in all."""
+        self.batch.between()
         x = self.at("resid_pre", x)
         layout = self.layer.layout
         before = layout in (Layout.PRE, Layout.SANDWICH, Layout.PARALLEL)

@@ -10,16 +10,18 @@ from torch import Tensor
 from torch.nn import functional
 
 from whybox.engine import machine
-from whybox.engine.edit import Add, Edit, Set, portion, row_axis, site_axes
+from whybox.engine.between import Between, nothing
+from whybox.engine.edit import Edit, portion
 from whybox.engine.fast import kernel_choice, slots
 from whybox.engine.fast.angles import AngleTables
 from whybox.engine.fast.block import SCORE_SITES, Batch, Block
 from whybox.engine.fast.kernel_choice import Kernel
 from whybox.engine.fast.keys import NOWHERE, Alone, Beside, LayerKeys, padded
 from whybox.engine.fast.packed import Packed, StreamedLayers, linear, norm
+from whybox.engine.fast.pieces import Watch, chunks, extend, joined, needs_one_piece
 from whybox.engine.fast.products import plain_bytes
-from whybox.engine.fast.slots import Slots
-from whybox.engine.fast.tap import BatchTap, Places
+from whybox.engine.fast.slots import own
+from whybox.engine.fast.tap import BatchTap, Places, as_numpy
 from whybox.engine.fast.tiled import workbench
 from whybox.engine.fast.turning import Turn
 from whybox.engine.forgotten import forgotten, require_held
@@ -27,7 +29,7 @@ from whybox.engine.gradient import Gradient
 from whybox.engine.memory import Need, Run, require_room
 from whybox.engine.needs import need, need_beside
 from whybox.engine.read import Reading
-from whybox.engine.trace import Answer, Cache, Change, Choose, Draft, Key, LayerSlots, Trace, Wish, wanted
+from whybox.engine.trace import Answer, Cache, Change, Choose, Draft, Trace, Wish, wanted
 from whybox.engine.wishes import named_sites
 from whybox.errors import NonFiniteError, PromptError, UsageError
 from whybox.spec import Rope, Spec
@@ -42,21 +44,13 @@ TIDY = 4  # layers: between what is kept of them lie holes that what follows doe
 SCORES = 2**26  # numbers [h q k] that one layer may hold at once while a bad value is looked for
 
 
-@dataclass(frozen=True)
-class Watch:
-    """What a run keeps, and what it changes."""
-
-    see: tuple[Wish, ...] = ()
-    edits: tuple[Edit, ...] = ()
-    statistics: AttentionWish | None = None
-
-
 @dataclass(eq=False)
 class FastEngine:
     """Runs packed weights. attention: the kernel where nobody watches; `kernel` says the same in words.
 
     chunk: most tokens that go through the layers at once. neighbours: rows of the batch that a run is one of.
     padding: rows behind the run's own, because it stands beside a text so much longer. origin: of the packed weights.
+    between: called before each layer.
     """
 
     packed: Packed
@@ -65,6 +59,7 @@ class FastEngine:
     neighbours: int = 1
     origin: Origin = field(default_factory=Origin)
     padding: int = 0
+    between: Between = field(default=nothing)
     _angles: dict[int | None, AngleTables] = field(default_factory=dict, init=False)
 
     @property
@@ -267,7 +262,7 @@ class FastEngine:
         found: dict[Rope, Turn] = {}
         for rope in {layer.attention.rope for layer in self.spec.layers if layer.attention.rope is not None}:
             found[rope] = tables.at(rope, same)
-        return Batch(places, tap, found.__getitem__, self.attention, self.packed.device)
+        return Batch(places, tap, found.__getitem__, self.attention, self.packed.device, self.between)
 
     def _tables(self, length: int) -> AngleTables:
         key = length if self.spec.length_dependent else None
@@ -337,73 +332,3 @@ class FastEngine:
         layers = {kernel: sorted(i for i, used in batch.kernels_used.items() if used is kernel) for kernel, _ in others}
         where = "".join(f", {kernel.value} in layers {', '.join(map(str, layers[kernel]))}" for kernel in layers)
         return f"{most.value} attention on {self.packed.device.type}{where}"
-
-
-def chunks(whole: range, size: int) -> list[range]:
-    """A run's positions in consecutive parts."""
-    return [range(start, min(start + size, whole.stop)) for start in range(whole.start, whole.stop, size)]
-
-
-def joined(pieces: Sequence[Trace]) -> Trace:
-    """The traces of consecutive chunks as one."""
-    first, last = pieces[0], pieces[-1]
-    if len(pieces) == 1:
-        return first
-    return replace(
-        last,
-        ids=tuple(token for piece in pieces for token in piece.ids),
-        start=first.start,
-        sites={
-            key: _site([(piece.end, piece.sites[key]) for piece in pieces if key in piece.sites], key)
-            for key in last.sites
-        },
-        logits=np.concatenate([piece.logits for piece in pieces]),
-        rows=range(last.rows.stop - sum(len(piece.rows) for piece in pieces), last.rows.stop),
-        changed=tuple(map(any, zip(*(piece.changed for piece in pieces), strict=True))),
-        kernel=", then ".join(dict.fromkeys(piece.kernel for piece in pieces)),
-    )
-
-
-def extend(records: Sequence[Joining], chunk: dict[int, AttentionRows]) -> None:
-    """Each layer's record with the next chunk behind it; those of the chunk are let go, layer by layer."""
-    for layer in sorted(chunk):
-        records[layer].add(chunk.pop(layer))
-
-
-def needs_one_piece(watch: Watch, cache: Cache, spec: Spec) -> bool:
-    """What has keys that come later: raw scores, and weights given to them. So have patterns over slots with gaps."""
-    sites = {site for site, _ in wanted(watch.see, spec)}
-    gaps = any(len(slots) and np.ptp(slots.positions) + 1 != len(slots) for slots in cache.layers)
-    given = any(edit.site == "pattern" and isinstance(edit.action, Set | Add) for edit in watch.edits)
-    return given or "scores" in sites or ("pattern" in sites and gaps)
-
-
-def _site(pieces: Sequence[tuple[int, Array]], key: Key) -> Array:
-    """Along the rows. A pattern has weight 0 on keys that came later, and on those that left through the window.
-
-    pieces: (position behind the last row, value) of each chunk.
-    """
-    arrays = [value for _, value in pieces]
-    if key[0] == "pattern":
-        first, stop = min(end - value.shape[-1] for end, value in pieces), pieces[-1][0]
-        beside = [(end - value.shape[-1] - first, stop - end) for end, value in pieces]
-        arrays = [np.pad(value, ((0, 0), (0, 0), both)) for value, both in zip(arrays, beside, strict=True)]
-    axis = row_axis(site_axes(key[0]))
-    whole = np.concatenate(arrays, axis=axis)
-    whole.flags.writeable = False
-    return whole
-
-
-def own(layer: LayerSlots) -> Slots:
-    """UsageError for a cache that another engine made."""
-    if isinstance(layer, Slots):
-        return layer
-    raise UsageError("this cache was made by another engine", "run the prompt with this engine, and use its cache")
-
-
-def as_numpy(tensor: Tensor) -> Array:
-    """A read-only copy on the host: float64 stays, all else is float32."""
-    kept = tensor.dtype if tensor.dtype is torch.float64 else torch.float32
-    array: Array = tensor.to("cpu", kept, copy=True).numpy()
-    array.flags.writeable = False
-    return array

@@ -15,10 +15,10 @@ from torch import Tensor
 
 from whybox.engine.edit import row_axis, site_axes
 from whybox.engine.fast.block import Batch, Block
-from whybox.engine.fast.engine import FastEngine, as_numpy
+from whybox.engine.fast.engine import FastEngine
 from whybox.engine.fast.kernel_choice import Kernel
 from whybox.engine.fast.keys import Behind
-from whybox.engine.fast.tap import BatchTap, Places
+from whybox.engine.fast.tap import BatchTap, Places, as_numpy
 from whybox.engine.gradient import Gradient
 from whybox.engine.memory import Run
 from whybox.engine.needs import need_of_gradient

@@ -6,8 +6,10 @@ import numpy as np
 import torch
 
 from whybox.engine.fast.block import Block
-from whybox.engine.fast.engine import Array, FastEngine, chunks, own
+from whybox.engine.fast.engine import Array, FastEngine
 from whybox.engine.fast.keys import Alone, LayerKeys
+from whybox.engine.fast.pieces import chunks
+from whybox.engine.fast.slots import own
 from whybox.engine.fast.tap import BatchTap
 from whybox.engine.memory import Run
 from whybox.engine.needs import need_of_layers

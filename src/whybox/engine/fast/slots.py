@@ -11,6 +11,8 @@ import numpy as np
 import torch
 from jaxtyping import Float, Int, Num
 
+from whybox.engine.trace import LayerSlots
+from whybox.errors import UsageError
 from whybox.parts.cache import LayerCache, require_croppable, require_held, require_later
 
 SMALLEST = 16  # slots of a storage that grew from nothing
@@ -175,3 +177,10 @@ def _as_numpy(slots: Num[torch.Tensor, "g k d"]) -> Float[np.ndarray, "k g d"]:
     array = np.ascontiguousarray(exact.transpose(0, 1).numpy()).copy()
     array.flags.writeable = False
     return array
+
+
+def own(layer: LayerSlots) -> Slots:
+    """UsageError for a cache that another engine made."""
+    if isinstance(layer, Slots):
+        return layer
+    raise UsageError("this cache was made by another engine", "run the prompt with this engine, and use its cache")

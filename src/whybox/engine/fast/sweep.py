@@ -15,9 +15,9 @@ from torch import Tensor
 from whybox.engine.counterfactual import fresh_run, tail
 from whybox.engine.edit import Edit, portion, row_axis, site_axes
 from whybox.engine.fast.block import Batch, Block
-from whybox.engine.fast.engine import FastEngine, as_numpy
+from whybox.engine.fast.engine import FastEngine
 from whybox.engine.fast.keys import Behind, LayerKeys, Part, padded
-from whybox.engine.fast.tap import BatchTap, Places
+from whybox.engine.fast.tap import BatchTap, Places, as_numpy
 from whybox.engine.felt import Felt, reaches, rope_length
 from whybox.engine.memory import Run
 from whybox.engine.needs import need_of_sweep

@@ -133,10 +133,7 @@ class BatchTap:
             cut = value[row].narrow(axes.index("q"), 0, length) if "q" in axes else value[row][:length]
             if "q" in axes and "k" in axes:
                 cut = cut.narrow(axes.index("k"), 0, cut.shape[axes.index("k")] - places.padding(row))
-            kept_as = cut.dtype if cut.dtype is torch.float64 else torch.float32
-            array = cut.to("cpu", kept_as, copy=True).numpy()
-            array.flags.writeable = False
-            kept[site, layer] = array
+            kept[site, layer] = as_numpy(cut)
 
     def _require_finite(self, site: str, layer: int | None, value: Tensor, places: Places) -> None:
         finite = torch.isfinite(value)
@@ -239,3 +236,11 @@ def _differs(before: Tensor, after: Tensor, where: Index, visible: Tensor | None
         seen = visible[queries, keys] if isinstance(queries, slice) else visible[queries[0], keys[0]]  # type: ignore[index]
         differs = differs & seen
     return bool(differs.any())
+
+
+def as_numpy(tensor: Tensor) -> Array:
+    """A read-only copy on the host: float64 stays, all else is float32."""
+    kept = tensor.dtype if tensor.dtype is torch.float64 else torch.float32
+    array: Array = tensor.to("cpu", kept, copy=True).numpy()
+    array.flags.writeable = False
+    return array

@@ -20,7 +20,8 @@ from whybox.items.scoring.scorers import (
     word_scorer,
     yes_no_scorer,
 )
-from whybox.items.scoring.tables import Agreement, Table, agreement, tables
+from whybox.items.scoring.table import Agreement, Table, agreement
+from whybox.items.scoring.tables import tables
 
 __all__ = [
     "AbstainScorer",

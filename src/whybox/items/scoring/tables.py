@@ -3,11 +3,8 @@
 `must_not` means "not right": another answer, several answers, a denied one, or none.
 """
 
-from dataclasses import dataclass
-
 from whybox.items.scoring.choice import choice_scorer
 from whybox.items.scoring.rules import JsonWithKeys, NeverWrite
-from whybox.items.scoring.score import Scorer
 from whybox.items.scoring.scorers import (
     AbstainScorer,
     FalsePremiseScorer,
@@ -19,45 +16,7 @@ from whybox.items.scoring.scorers import (
     word_scorer,
     yes_no_scorer,
 )
-
-
-@dataclass(frozen=True)
-class Table:
-    """One scorer with texts that it must call right and texts that it must not."""
-
-    name: str
-    scorer: Scorer
-    must: tuple[str, ...]
-    must_not: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How a scorer did on its table. Precision and recall are None when their denominator is zero."""
-
-    matched: tuple[str, ...]
-    missed: tuple[str, ...]
-    false_alarms: tuple[str, ...]
-
-    @property
-    def precision(self) -> float | None:
-        shown = len(self.matched) + len(self.false_alarms)
-        return len(self.matched) / shown if shown else None
-
-    @property
-    def recall(self) -> float | None:
-        wanted = len(self.matched) + len(self.missed)
-        return len(self.matched) / wanted if wanted else None
-
-
-def agreement(table: Table) -> Agreement:
-    """Run a scorer over its table."""
-    is_right = {text: table.scorer.score(text).right for text in (*table.must, *table.must_not)}
-    return Agreement(
-        tuple(text for text in table.must if is_right[text]),
-        tuple(text for text in table.must if not is_right[text]),
-        tuple(text for text in table.must_not if is_right[text]),
-    )
+from whybox.items.scoring.table import Table
 
 
 def tables() -> tuple[Table, ...]:
@@ -66,10 +25,10 @@ def tables() -> tuple[Table, ...]:
 
 
 def _numbers() -> tuple[Table, ...]:
-    return (*_quantities(), *_bare_numbers())
+    return (*_quantities_in_english(), *_quantities_in_chinese(), *_bare_numbers())
 
 
-def _quantities() -> tuple[Table, ...]:
+def _quantities_in_english() -> tuple[Table, ...]:
     return (
         Table(
             "number en",
@@ -111,6 +70,11 @@ def _quantities() -> tuple[Table, ...]:
                 *("between 5 and 7 days", "~~7 days~~", "7 business days", "document 7 says so", "isn't 7 days", ""),
             ),
         ),
+    )
+
+
+def _quantities_in_chinese() -> tuple[Table, ...]:
+    return (
         Table(
             "number zh",
             number_scorer("7天", ["30天", "70天"]),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Integer
+from scipy import stats
 
 from whybox.statistics.effects import Effects, effect_interval
 from whybox.statistics.intervals import Interval
@@ -81,5 +82,4 @@ def growth(error: Float[np.ndarray, "q"]) -> float | None:
     """
     if error.size < 3 or np.ptp(error) == 0:
         return None
-    ranks = np.argsort(np.argsort(error, kind="stable"), kind="stable")
-    return float(np.corrcoef(ranks, np.arange(error.size))[0, 1])
+    return float(stats.spearmanr(error, np.arange(error.size)).statistic)
