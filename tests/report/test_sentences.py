@@ -117,3 +117,18 @@ def test_what_stands_in_for_a_wrong_answer_is_not_called_one() -> None:
     answer = document.answer.model_copy(update={"wrong": wrong})
     told = sentences.lens_finding(document.model_copy(update={"answer": answer}), "en")
     assert told.startswith("What stands in for a wrong answer is ahead after every layer")
+
+
+def test_where_nothing_is_named_the_sentence_says_how_many_experiments_flip() -> None:
+    verdict = fixtures.not_determined().verdict
+    cause = verdict.causes[0].model_copy(update={"detail": None})
+    document = fixtures.why().model_copy(update={"verdict": verdict.model_copy(update={"causes": (cause,)})})
+    hits, n = sum(1 for one in document.tried if one.flips), len(document.tried)
+    assert sentences.headline(document, "en") == (
+        f"The cause was not determined: {hits} of {n} experiments turn the answer right, "
+        "none with all that shows a cause."
+    )
+    quiet = document.model_copy(
+        update={"tried": tuple(one.model_copy(update={"flips": False}) for one in document.tried)}
+    )
+    assert sentences.headline(quiet, "zh") == f"原因未能确定：{n} 个实验无一使答案变对。"

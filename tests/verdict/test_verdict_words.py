@@ -264,3 +264,11 @@ def test_what_to_try_next_follows_from_what_is_missing() -> None:
     assert said(few).endswith("Keep the bare case as a known failure; see everything that was tried below.")
     assert said(few, "zh").startswith("“增强注意力：决定位置 → doc2”需要更多对照")
     assert said(REFUND).startswith("Move the same evidence to every place")
+
+
+def test_what_the_evidence_alone_does_is_no_contradiction() -> None:
+    facts = replace(REFUND, boost=NO_BOOST, cuts=())
+    assert words.because(rule(facts), facts, "en").startswith("Beside keeping the evidence alone, no change")
+    assert words.because(rule(facts), facts, "zh").startswith("除了只留证据之外")
+    wrong = replace(facts, alone=None)
+    assert words.because(rule(wrong), wrong, "en").startswith("No single change that was run")

@@ -94,6 +94,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "错误输出来自别处；同一提示在这里得到正确答案。权重、渲染后的 id、停止符、采样设置、精度与引擎中，凡未确知与对方相同的都可能是原因，不指名任何一项",
     ),
     "nothing-flips": ("No single change that was run turns the answer right", "已做的任何单一改动都未能使答案正确"),
+    "nothing-flips.else": (
+        "Beside keeping the evidence alone, no change that was run turns the answer right",
+        "除了只留证据之外，已做的改动都未能使答案正确",
+    ),
     "none-named": (
         "These turn the answer right: {changes}; none of them has all that naming a cause takes",
         "以下改动使答案变对：{changes}；但都不具备认定原因所需的全部条件",
@@ -239,7 +243,8 @@ def _no_cause(facts: Facts, lang: Lang) -> str:
     """Which changes turn the answer right all the same. What the evidence alone does is said behind it."""
     flipping = [one for one in facts.tried if one.flips and one is not facts.alone]
     if not flipping:
-        return _say("nothing-flips", lang)
+        alone = facts.alone is not None and facts.alone.flips
+        return _say("nothing-flips.else" if alone else "nothing-flips", lang)
     quoted = ("、" if lang == "zh" else ", ").join(f"“{named(one.what, lang)}”" for one in flipping)
     return _say("none-named", lang, changes=quoted)
 
