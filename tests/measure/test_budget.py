@@ -22,6 +22,21 @@ def test_shares_sum_to_one_and_the_lift_leaves_the_sink_out() -> None:
     assert found.by_layer("doc") == pytest.approx([0.4])
 
 
+def test_the_first_key_lifts_no_segment() -> None:
+    """A text without BOS: its first token is the sink. Even weights on all others are a lift of 1 in every segment."""
+    segments = {"doc1": (0, 1, 2), "doc2": (3, 4), "opener": ()}
+    even = np.array([[0.2, 0.2, 0.2, 0.2, 0.2], [0.28, 0.18, 0.18, 0.18, 0.18]])
+    found = budget([even], segments, [np.arange(5)])
+    assert found.lift("doc1")[0].tolist() == pytest.approx([1.0, 1.0])
+    assert found.lift("doc2")[0].tolist() == pytest.approx([1.0, 1.0])
+    assert found.mean_lift("doc1") == pytest.approx(1.0)
+    assert found.lift_by_layer("doc1") == pytest.approx([1.0])
+    leaning = budget([np.array([[0.25, 0.15, 0.15, 0.3, 0.15]])], segments, [np.arange(5)])
+    assert leaning.mean_lift("doc1") == pytest.approx((0.3 / 0.75) / (2 / 4))
+    assert leaning.mean_lift("doc2") == pytest.approx((0.45 / 0.75) / (2 / 4))
+    assert budget([ROW], SEGMENTS, [np.arange(4)]).mean_lift("template") is None, "only the sink is in it"
+
+
 def test_a_window_counts_the_keys_that_it_shows() -> None:
     found = budget([ROW[:, 1:] / ROW[:, 1:].sum(1, keepdims=True)], SEGMENTS, [np.array([1, 2, 3])])
     assert found.drained[0].tolist() == [0.0, 0.0]

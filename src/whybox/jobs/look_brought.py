@@ -16,6 +16,7 @@ from whybox.measure.diagnosis import diagnose
 from whybox.measure.heads import Heads
 from whybox.measure.subject import of_arrays
 from whybox.report import document as d
+from whybox.text.prompt import Segment
 
 NO_MODEL = "arrays were brought, not the model that made them"
 NO_DECISION = "queries look both ways: none decides, and none was named"
@@ -115,7 +116,7 @@ def _segments(brought: Brought, budget: Budget) -> Iterator[d.LookSegment]:
         yield d.LookSegment(
             **shared,
             lift=lift,
-            lift_reason=None if lift is not None else _no_lift(brought),
+            lift_reason=None if lift is not None else _no_lift(brought, segment),
             lift_by_layer=tuple(budget.lift_by_layer(segment.name) if brought.named else [None] * layers),
             value_share=None,
             value_share_reason=NO_MODEL,
@@ -124,9 +125,11 @@ def _segments(brought: Brought, budget: Budget) -> Iterator[d.LookSegment]:
         yield _asking(len(brought.patterns))
 
 
-def _no_lift(brought: Brought) -> str:
+def _no_lift(brought: Brought, segment: Segment) -> str:
     if not brought.named:
         return "it is all there is"
+    if segment.end == 1:
+        return "its only token is the first key, the sink"
     return f"every head gives the first key more than {thresholds.SINK} of its attention there"
 
 

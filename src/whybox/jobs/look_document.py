@@ -131,6 +131,8 @@ def _learned_sink(looked: Looked) -> d.LookSegment:
 def _no_lift(segment: Segment) -> str:
     if segment.start == segment.end:
         return "it has no tokens"
+    if segment.end == 1:
+        return "its only token is the first key, the sink"
     return f"every head gives the sink more than {thresholds.SINK} of its attention at the decision"
 
 

@@ -89,7 +89,7 @@ def evidence_share(study: Study, found: Budget) -> dict[tuple[int, int], float]:
 def _evidence_lift(study: Study, found: Budget) -> float | None:
     """Mean lift of the evidence parts, each by its length."""
     held = [name for name in study.roles.evidence if name in found.names]
-    lifts = [(found.mean_lift(name), found.lengths[found.names.index(name)]) for name in held]
+    lifts = [(found.mean_lift(name), found.behind_first(name)) for name in held]
     known = [(lift, length) for lift, length in lifts if lift is not None]
     return sum(lift * length for lift, length in known) / sum(length for _, length in known) if known else None
 

@@ -25,11 +25,14 @@ class Budget:
     """Shares [h s] of one query's attention, for each layer. Every key belongs to one segment, so the shares of a
     head sum to 1 (to 1 − sink mass with learned sinks).
 
-    drained: what the sink takes [h] (key 0 and sink mass), for each layer. visible: number of keys, for each layer.
+    first: weight on key 0 [h], for each layer; opening: the segment that holds it. drained: what the sink takes [h]
+    (key 0 and sink mass), for each layer. visible: number of keys, for each layer.
     """
 
     names: tuple[str, ...]
     shares: tuple[Float[np.ndarray, "_ s"], ...]
+    first: tuple[Float[np.ndarray, "_"], ...]
+    opening: str | None
     drained: tuple[Float[np.ndarray, "_"], ...]
     lengths: tuple[int, ...]
     visible: tuple[int, ...]
@@ -49,30 +52,40 @@ class Budget:
     def lift(self, name: str) -> tuple[Float[np.ndarray, "_"], ...]:
         """(B / (1 − sink)) ÷ (len(s) / (n_q − 1)) [h], for each layer: 1 is what a segment's length would give it.
 
-        sink: first key + sink mass. Where the sink takes all, the lift is 0; so it is for a segment without tokens.
+        sink: first key + sink mass. The first key counts in no segment here, neither its weight nor its length, so
+        that lifts average to 1 over a row. Where the sink takes all, the lift is 0; so it is for a segment without
+        other tokens.
         """
-        length = self.lengths[self.names.index(name)]
+        length = self.behind_first(name)
         if not length:
             return tuple(np.zeros(len(shares)) for shares in self.shares)
-        layers = zip(self.per_head(name), self.drained, self.visible, strict=True)
+        opens = name == self.opening
+        shares = (
+            share - first if opens else share for share, first in zip(self.per_head(name), self.first, strict=True)
+        )
+        layers = zip(shares, self.drained, self.visible, strict=True)
         return tuple(_lift(share, drained, length / max(seen - 1, 1)) for share, drained, seen in layers)
 
     def mean_lift(self, name: str) -> float | None:
         """Mean lift over the heads whose sink share in this row is at most .3.
 
-        None when there is no such head, and for a segment without tokens.
+        None when there is no such head, and for a segment without tokens behind the first key.
         """
-        if not self.lengths[self.names.index(name)]:
+        if not self.behind_first(name):
             return None
         reading = np.concatenate(self.drained) <= SINK_LIMIT
         return float(np.concatenate(self.lift(name))[reading].mean()) if reading.any() else None
 
     def lift_by_layer(self, name: str) -> list[float | None]:
         """The same for the heads of each layer."""
-        empty = not self.lengths[self.names.index(name)]
+        empty = not self.behind_first(name)
         read = [drained <= SINK_LIMIT for drained in self.drained]
         layers = zip(self.lift(name), read, strict=True)
         return [None if empty or not kept.any() else float(lift[kept].mean()) for lift, kept in layers]
+
+    def behind_first(self, name: str) -> int:
+        """Tokens of a segment behind the first key."""
+        return self.lengths[self.names.index(name)] - (name == self.opening)
 
 
 def budget(
@@ -86,13 +99,14 @@ def budget(
     segments: name → positions. key_positions: for each layer the positions of the row's keys (a window keeps the last).
     """
     layers = list(zip(rows, key_positions, strict=True))
+    first = tuple(row[:, places == 0].sum(axis=1) for row, places in layers)
     masses = sink_masses if sink_masses is not None else [np.zeros(len(row)) for row in rows]
     return Budget(
         names=tuple(segments),
         shares=tuple(_shares(row, places, segments) for row, places in layers),
-        drained=tuple(
-            row[:, places == 0].sum(axis=1) + mass for (row, places), mass in zip(layers, masses, strict=True)
-        ),
+        first=first,
+        opening=next((name for name, held in segments.items() if 0 in held), None),
+        drained=tuple(taken + mass for taken, mass in zip(first, masses, strict=True)),
         lengths=tuple(len(positions) for positions in segments.values()),
         visible=tuple(len(places) for places in key_positions),
     )

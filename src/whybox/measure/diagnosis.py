@@ -154,7 +154,8 @@ def _evidence(subject: Subject) -> Iterator[Finding]:
 
 def evidence_lift(subject: Subject) -> float | None:
     """Mean lift of the evidence over the heads that read; None without evidence or such heads."""
-    if not subject.evidence or not subject.reading.any():
+    read = any(subject.budget.behind_first(name) for name in subject.evidence)
+    if not read or not subject.reading.any():
         return None
     return float(subject.lift(subject.evidence)[subject.reading].mean())
 

@@ -82,10 +82,10 @@ class Subject:
         return np.concatenate(self.budget.drained) <= t.SINK
 
     def lift(self, names: Sequence[str]) -> Float[np.ndarray, "n"]:
-        """Of several segments together, for every head: each by its length."""
-        lengths = [self.budget.lengths[self.budget.names.index(name)] for name in names]
+        """Of several segments together, for every head: each by its length behind the first key."""
+        lengths = [self.budget.behind_first(name) for name in names]
         lifts = [np.concatenate(self.budget.lift(name)) for name in names]
-        return np.asarray(np.average(lifts, axis=0, weights=lengths))
+        return np.asarray(np.average(lifts, axis=0, weights=lengths) if any(lengths) else lifts[0])
 
     def at(self, number: int) -> HeadAt:
         """Layer and head of a row of the table."""
