@@ -48,8 +48,8 @@ CAUSES: dict[str, tuple[str, str]] = {
         "原因未能确定：答案取决于它之前写出的文字",
     ),
     "claim.not-determined.beyond-the-model": (
-        "The cause was not determined: given the evidence and nothing beside it, the answer is wrong",
-        "原因未能确定：除证据外别无材料时，答案也是错的",
+        "The cause was not determined: given the evidence and nothing beside it, the answer is not right",
+        "原因未能确定：除证据外别无材料时，答案也不正确",
     ),
     "claim.not-determined.several-answers": (
         "The cause was not determined: the answer states the right answer and another one",

@@ -47,6 +47,12 @@ def _sham_clause(cause: Cause, lang: Lang) -> str:
     return say(key, lang, hits=cause.shams.flipped, n=cause.shams.n)
 
 
+def flips_of(document: WhyDocument) -> tuple[int, int]:
+    """How many experiments flip the answer, of those after which there is one."""
+    told = [tried.flips for tried in document.tried if tried.flips is not None]
+    return sum(told), len(told)
+
+
 def called(name: str, document: WhyDocument, lang: Lang) -> str:
     """A segment's name: what the case calls a part, and ours for template and answer, in the reader's language."""
     return name if _is_part(name, document) else segment_named(name, lang)
@@ -106,6 +112,8 @@ def tone_of(effect: float | None, noise: float) -> str:
 def evidence_finding(document: WhyDocument, lang: Lang) -> str:
     """Which cut changed the metric most, beside the share of attention it had."""
     metric = document.metric.name
+    if all(row.direct is None for row in document.segments):
+        return say("evidence.finding.uncut", lang)
     known = [row for row in document.segments if row.direct is not None and not below(row.direct, row.noise)]
     if not known:
         return say("evidence.finding.none", lang, metric=metric)

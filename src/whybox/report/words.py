@@ -227,7 +227,6 @@ WORDS: dict[str, tuple[str, str]] = (
         ),
         # appendix
         "tried.title": ("Everything that was run", "全部实验"),
-        "tried.summary": ("The answer flips in {k} of {n} experiments", "{n} 个实验，其中 {k} 个使答案翻转"),
         "tried.what": ("Changed", "改动"),
         "tried.effect": ("Effect on {metric}, {unit}", "对 {metric} 的效应，{unit}"),
         "verdict.own_path": ("{metric} {after} on the path of the new answer", "在新答案自己的路径上 {metric} {after}"),

@@ -173,7 +173,8 @@ class Count(Part):
 class Shams(Part):
     """The same edit on places that the claim does not name. `after`: metric after each sham, as far as kept.
 
-    `rivals`: of a boost, how many of them boost text that states another value: only they could have given one.
+    `rivals`: of a boost, how many of them boost text that holds the wrong answer, or another value in the right one's
+    unit.
     """
 
     n: int = Field(ge=0)
