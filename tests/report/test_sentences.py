@@ -19,6 +19,14 @@ def test_the_verdict_is_one_sentence_for_a_ticket() -> None:
     )
 
 
+def test_evidence_with_its_share_of_attention_was_not_looked_at_too_little() -> None:
+    verdict = fixtures.why_data()["verdict"]
+    low, fair = (fixtures.why(verdict=verdict | {"lift": lift, "lift_reason": None}) for lift in (0.35, 1.4))
+    assert sentences.headline(low, "en").startswith("The model looked too little at doc2: ")
+    assert sentences.headline(fair, "en").startswith("More attention to doc2 makes the answer right, though its share")
+    assert sentences.headline(fair, "zh").startswith("对 doc2 的注意力更多时答案就正确")
+
+
 def test_without_variants_it_speaks_of_this_prompt_only() -> None:
     verdict = fixtures.why_data()["verdict"] | {"scope": "this-prompt"}
     document = fixtures.why(verdict=verdict)

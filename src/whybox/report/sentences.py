@@ -14,7 +14,7 @@ def headline(document: WhyDocument, lang: Lang) -> str:
     cause = document.verdict.causes[0]
     joint = " · ".join(c for c in (cause.detail or "").split("+") if c)
     about = ", ".join(cause.about) or joint or "?"
-    parts = [say(claim_key(cause.code, cause.detail), lang, about=about)]
+    parts = [say(_claim(document.verdict), lang, about=about)]
     proof = [clause for clause in (_flip_clause(cause, document.verdict, lang), _sham_clause(cause, lang)) if clause]
     if cause.code == "not-determined" and cause.detail is None and document.tried:
         proof = [_open_clause(document, lang)]
@@ -27,6 +27,17 @@ def _open_clause(document: WhyDocument, lang: Lang) -> str:
     """Where no cause was found: how many of the experiments turn the answer right."""
     hits, n = sum(1 for one in document.tried if one.flips), len(document.tried)
     return say("proof.open" if hits else "proof.open.none", lang, hits=hits, n=n)
+
+
+def _claim(verdict: Verdict) -> str:
+    """What is claimed of the first cause: of evidence that gets as much attention as its length gives it, not that it
+    was looked at too little.
+    """
+    cause = verdict.causes[0]
+    not_low = verdict.lift is not None and verdict.lift >= 1
+    if (cause.code, cause.detail) == ("context-use", "not-looked-at") and not_low:
+        return "claim.context-use.more-helps"
+    return claim_key(cause.code, cause.detail)
 
 
 def _flip_clause(cause: Cause, verdict: Verdict, lang: Lang) -> str:

@@ -231,7 +231,10 @@ class Check(Part):
 
 
 class Verdict(Part):
-    """What was found. `scope`: this prompt only, or also its variants. The first cause is the verdict."""
+    """What was found. `scope`: this prompt only, or also its variants. The first cause is the verdict.
+
+    `lift`: attention of the evidence over what its length would give it, in heads without a sink.
+    """
 
     causes: tuple[Cause, ...] = Field(min_length=1)
     because: str
@@ -239,6 +242,8 @@ class Verdict(Part):
     scope: Literal["this-prompt", "variants"]
     next_step: str = ""
     checked: tuple[Check, ...] = ()
+    lift: float | None = None
+    lift_reason: str | None = "no evidence is named, or no head is without a sink"
 
 
 class Tried(Part):
