@@ -123,6 +123,7 @@ OWN_WORDS = [
     ),
 ]
 VAGUE = [
+    ("L4", "Scores go through a softmax, and the values are summed with these weights.", 4),
     ("L4", "注意力就是让模型关注重要的内容，很重要。", 0),
     ("L4", "Attention is a clever mechanism which helps the model to understand.", 0),
     ("L6", "A later correction is a difficult thing.", 0),
