@@ -19,6 +19,14 @@ def test_the_verdict_is_one_sentence_for_a_ticket() -> None:
     )
 
 
+def test_evidence_with_its_share_of_attention_was_not_looked_at_too_little() -> None:
+    verdict = fixtures.why_data()["verdict"]
+    low, fair = (fixtures.why(verdict=verdict | {"lift": lift, "lift_reason": None}) for lift in (0.35, 1.4))
+    assert sentences.headline(low, "en").startswith("The model looked too little at doc2: ")
+    assert sentences.headline(fair, "en").startswith("More attention to doc2 makes the answer right, though its share")
+    assert sentences.headline(fair, "zh").startswith("对 doc2 的注意力更多时答案就正确")
+
+
 def test_without_variants_it_speaks_of_this_prompt_only() -> None:
     verdict = fixtures.why_data()["verdict"] | {"scope": "this-prompt"}
     document = fixtures.why(verdict=verdict)
@@ -30,7 +38,7 @@ def test_without_variants_it_speaks_of_this_prompt_only() -> None:
 def test_a_lenient_reading_flips_nothing() -> None:
     shown = changed(code="format", detail=None, undone_by="lenient parse", shams=None, shams_reason="none")
     assert sentences.headline(shown, "en") == (
-        "No legal answer was written: read without the required form it is right in 9 of 9 variants."
+        "No legal answer was written: with the form left aside it is right in 9 of 9 variants."
     )
 
 
@@ -41,7 +49,7 @@ def test_shams_that_flip_are_said() -> None:
 
 def test_not_determined_is_a_verdict() -> None:
     assert sentences.headline(fixtures.not_determined(), "en") == (
-        "The cause was not determined: given the evidence and nothing beside it, the answer is wrong."
+        "The cause was not determined: given the evidence and nothing beside it, the answer is not right."
     )
 
 
@@ -52,10 +60,18 @@ def test_effects_below_the_floor_are_no_numbers() -> None:
     assert [sentences.tone_of(e, 0.02) for e in (0.02, 0.03, -0.03, None)] == ["floor", "helps", "hurts", "undefined"]
 
 
+def test_experiments_after_which_nothing_was_written_are_not_counted() -> None:
+    document = fixtures.why()
+    silent = [tried.model_copy(update={"flips": None, "flips_reason": "not written anew"}) for tried in document.tried]
+    twice = document.model_copy(update={"tried": (*document.tried, *silent)})
+    assert sentences.flips_of(twice) == sentences.flips_of(document)
+    assert sentences.flips_of(document)[1] > 0
+
+
 def test_findings_name_what_was_measured() -> None:
     document = fixtures.why()
     assert sentences.evidence_finding(document, "en") == (
-        "Cutting “doc2” hurts the right answer most, with 4.72 % of the attention, and it is the evidence"
+        "Cutting “doc2” off hurts the right answer most; it holds 4.72 % of the attention, and is the evidence"
     )
     assert sentences.lens_finding(document, "en").startswith("The wrong answer is ahead after every layer")
     assert sentences.map_finding(document, "en") == (
@@ -71,6 +87,8 @@ def test_nothing_beyond_the_floor_is_a_finding_too() -> None:
     rows = [row | {"noise": 99.0} for row in fixtures.why_data()["segments"]]
     document = fixtures.why(metric=metric, segments=rows)
     assert sentences.evidence_finding(document, "en") == "No cut changed LD beyond the floor"
+    uncut = [row | {"direct": None, "direct_reason": "nothing is left to see"} for row in rows]
+    assert sentences.evidence_finding(fixtures.why(segments=uncut), "en").startswith("No cut could be made")
     assert sentences.heads_finding(document, "zh") == "没有单个头对证据的注意力使 LD 的改变超过底噪"
 
 
@@ -105,9 +123,9 @@ def test_the_strongest_cut_of_what_nobody_can_leave_out_is_followed_by_that_of_a
     document = fixtures.why()
     rows = [r.model_copy(update={"direct": 9.0}) if r.name == "template" else r for r in document.segments]
     told = sentences.evidence_finding(document.model_copy(update={"segments": tuple(rows)}), "en")
-    assert told.startswith("Cutting “template” helps")
-    assert "of its parts “doc2” does most: −3.51" in told
-    assert told.endswith("and it is the evidence")
+    assert told.startswith("Cutting “template” off helps")
+    assert "of the parts that it writes, cutting “doc2” off changes most: −3.51" in told
+    assert told.endswith("and is the evidence")
 
 
 def test_what_stands_in_for_a_wrong_answer_is_not_called_one() -> None:
@@ -117,3 +135,18 @@ def test_what_stands_in_for_a_wrong_answer_is_not_called_one() -> None:
     answer = document.answer.model_copy(update={"wrong": wrong})
     told = sentences.lens_finding(document.model_copy(update={"answer": answer}), "en")
     assert told.startswith("What stands in for a wrong answer is ahead after every layer")
+
+
+def test_where_nothing_is_named_the_sentence_says_how_many_experiments_flip() -> None:
+    verdict = fixtures.not_determined().verdict
+    cause = verdict.causes[0].model_copy(update={"detail": None})
+    document = fixtures.why().model_copy(update={"verdict": verdict.model_copy(update={"causes": (cause,)})})
+    hits, n = sum(1 for one in document.tried if one.flips), len(document.tried)
+    assert sentences.headline(document, "en") == (
+        f"The cause was not determined: {hits} of {n} experiments turn the answer right, "
+        "none with all that shows a cause."
+    )
+    quiet = document.model_copy(
+        update={"tried": tuple(one.model_copy(update={"flips": False}) for one in document.tried)}
+    )
+    assert sentences.headline(quiet, "zh") == f"原因未能确定：{n} 个实验无一使答案变对。"

@@ -6,16 +6,21 @@ from typing import Literal
 from whybox.statistics.intervals import Rate, mean_interval, wilson
 from whybox.verdict.experiment_words import named
 from whybox.verdict.facts import Facts, ShamRun, Try
-from whybox.verdict.remark_words import LACKS, NEXT, REMARKS, TRY_LACK, TRY_REASON, TRY_REMARK
+from whybox.verdict.remark_words import LACKS, NEXT, REMARKS, SHAMS, TRY_LACK, TRY_REASON, TRY_REMARK
 from whybox.verdict.tree import LIMIT, Leaf, Remark, Ruling
 
 Lang = Literal["en", "zh"]
+BOUNDS = (" (95 % interval {:.2f}–{:.2f})", "（95 % 区间 {:.2f}–{:.2f}）")
 
-WORDS: dict[str, tuple[str, str]] = {
+WORDS: dict[str, tuple[str, str]] = SHAMS | {
     "own": (" (LD {ld} on its own path)", "（在其自身路径上 LD {ld}）"),
     "alone.right": ("With the evidence alone the answer is right{ld}", "只留证据时答案正确{ld}"),
     "alone.wrong": ("With the evidence alone the answer is not right either{ld}", "只留证据时答案也不正确{ld}"),
     "orders.none": ("no other order of the parts gives the right answer", "换任何顺序都得不到正确答案"),
+    "orders.none.tried": (
+        "none of the {n} other orders that were tried gives the right answer ({left} more exist)",
+        "试过的 {n} 种其他顺序都得不到正确答案（另有 {left} 种未试）",
+    ),
     "orders.right": ("in the order “{order}” the answer is right", "顺序为“{order}”时答案正确"),
     "orders.some": (
         "in {right} of {n} other orders the answer is right, such as “{order}”",
@@ -24,50 +29,33 @@ WORDS: dict[str, tuple[str, str]] = {
     "flip": ("“{what}” turns the answer right{ld}", "“{what}”使答案变为正确{ld}"),
     "no-flip": ("“{what}” does not turn the answer right{ld}", "“{what}”不能使答案变为正确{ld}"),
     "fork": ("it acts before the decision", "它在决定位置之前就起作用"),
-    "shams": ("{flipped} of {n} shams do (p = {p})", "{n} 个对照中有 {flipped} 个也能做到（p = {p}）"),
-    "shams.rivals": (
-        "{rivals} of them boost text that states another value, the others text that states none",
-        "其中 {rivals} 个增强的是给出另一个数值的文本，其余增强的文本不含这类数值",
-    ),
-    "shams.all_rivals": ("all of them boost text that states another value", "它们增强的都是给出另一个数值的文本"),
-    "shams.no_rival": (
-        "none of them is comparable in kind: no other text of the prompt states another value of that kind, so that boosting it "
-        "could give one",
-        "它们在性质上都不可比：提示中没有别的文本给出另一个同类数值，增强它也就无从得到答案",
-    ),
-    "shams.edge": (
-        "of the same edit elsewhere {flipped} of {n} do (p = {p})",
-        "同样的改动放在别处，{n} 个中有 {flipped} 个也能做到（p = {p}）",
-    ),
-    "shams.order": (
-        "An order has no shams: every other order is itself one that was tried",
-        "顺序没有对照：其他每一种顺序本身都已试过",
-    ),
-    "shams.order.two": (
-        "An order has no shams: two parts have one other order, which is this one",
-        "顺序没有对照：两个部分只有一种其他顺序，就是这一种",
-    ),
-    "shams.fact": (
-        "The shams are its own words without the answer, in other orders",
-        "对照是去掉答案后的同样词语，按其他次序排列",
-    ),
     "control": ("with the evidence hidden it does not", "证据被隐藏时则不能"),
     "control.flips": ("with the evidence hidden it does so as well", "证据被隐藏时它同样能做到"),
-    "repeats": ("it does so in {hits} of {n} failing variants{interval}", "在 {n} 个同样出错的变体中有 {hits} 个如此{interval}"),
-    "mean": ("its mean effect on LD is {mean} [{low}, {high}] nats there", "其中对 LD 的平均效应为 {mean} [{low}, {high}] nats"),
+    "repeats": ("it does so in {hits} of {n} failing variants{interval}", "{n} 个同样出错的变体中有 {hits} 个也是如此{interval}"),
+    "mean": (
+        "its mean effect on LD is {mean} nats there (95 % interval {low} to {high})",
+        "在这些变体上对 LD 的平均效应为 {mean} nats（95 % 区间 {low} 至 {high}）",
+    ),
     "lift": (
-        "the decision row gives the evidence {lift} of the attention that its length would give it",
-        "决定位置给证据的注意力是其长度应得的 {lift} 倍",
+        "in heads without a sink the decision row gives the evidence {lift} of the attention that its length would give it",
+        "在没有沉淀的头中，决定位置分给证据的注意力是按长度平摊时的 {lift} 倍",
     ),
     "alone.prompt": (
-        "Nothing stands beside the evidence: the evidence alone is this very prompt, and no second observation",
-        "证据之外没有别的材料：“只留证据”就是这个提示本身，不算另一项观察",
+        "Nothing stands beside the evidence, so that the evidence alone is this very prompt and shows nothing more",
+        "证据之外没有别的材料，“只留证据”就是这个提示本身，不能说明更多问题",
     ),
     "orders.several": (
         "no other order of the parts gives the right answer alone",
         "换任何顺序都得不到只含正确答案的回答",
     ),
-    "closed.same": ("without any context the model gives the same wrong answer", "没有任何上下文时模型给出同样的错误答案"),
+    "orders.several.tried": (
+        "none of the {n} other orders that were tried gives the right answer alone ({left} more exist)",
+        "试过的 {n} 种其他顺序都得不到只含正确答案的回答（另有 {left} 种未试）",
+    ),
+    "closed.same": (
+        "without the evidence and what stands beside it the model gives the same wrong answer",
+        "去掉证据及其旁边的材料后，模型给出同样的错误答案",
+    ),
     "follows.not": ("with another value in the evidence the answer does not move to it", "把证据中的数值换成别的，答案也不随之改变"),
     "total.null": (
         "hiding the evidence from every later position does not move the metric beyond its null",
@@ -89,15 +77,22 @@ WORDS: dict[str, tuple[str, str]] = {
         "none is named",
         "错误输出来自别处；同一提示在这里得到正确答案。权重、渲染后的 id、停止符、采样设置、精度与引擎中，凡未确知与对方相同的都可能是原因，不指名任何一项",
     ),
-    "nothing-flips": ("No single change that was run turns the answer right", "已做的任何单一改动都未能使答案正确"),
+    "nothing-flips": (
+        "No single change after which an answer was written turns it right",
+        "改动之后重新写出的答案，没有一个是正确的",
+    ),
+    "nothing-flips.else": (
+        "Beside keeping the evidence alone, no single change after which an answer was written turns it right",
+        "除了只留证据之外，改动之后重新写出的答案，没有一个是正确的",
+    ),
     "none-named": (
         "These turn the answer right: {changes}; none of them has all that naming a cause takes",
-        "以下改动使答案正确：{changes}；但没有一个具备指明原因所需的全部条件",
+        "以下改动使答案变对：{changes}；但都不具备认定原因所需的全部条件",
     ),
     "decoding": ("On the model's own path the right answer leads{ld}, yet another was written", "在模型自己的路径上正确答案领先{ld}，写出的却是另一个"),
     "limit": (
-        "The answer was cut at the limit that the case states, before it said anything; written on, it is right",
-        "输出在说出任何结果之前就被用例所述的上限截断；继续写下去，答案就正确",
+        "The answer was cut at the limit that the case states, before it gave a whole value; written on, it is right",
+        "输出还没给出完整的答案，就被用例所设的上限截断；继续写下去，答案就正确",
     ),
     "format.lenient": (
         "Read without the required form, the answer is right: the value is there, its form is not",
@@ -107,7 +102,7 @@ WORDS: dict[str, tuple[str, str]] = {
         "The free answer holds no legal answer, and where it begins the right one leads the wrong one",
         "自由作答中没有合法答案，而在开头处正确答案领先于错误答案",
     ),
-    "repeats.lenient": ("it is so in {hits} of {n} variants that fail alike{interval}", "在 {n} 个同样出错的变体中有 {hits} 个如此{interval}"),
+    "repeats.lenient": ("it is so in {hits} of {n} variants that fail alike{interval}", "{n} 个同样出错的变体中有 {hits} 个也是如此{interval}"),
     "format.prefix": ("The free answer holds no legal answer", "自由作答中没有合法答案"),
     "implementation": ("The same ids, computed otherwise, give the right answer", "同样的 id，换一种计算方式，就得到正确答案"),
     "switches": ("each of these does it alone: {names}", "以下每一项单独都能做到：{names}"),
@@ -123,17 +118,17 @@ WORDS: dict[str, tuple[str, str]] = {
     "count.repeats": ("{hits} of {n} variants", "{n} 个变体中 {hits} 个"),
     "change.shams": ("a sham that turns the answer right as often", "有对照同样使答案正确"),
     "change.variants": (
-        "further variants, beside the {n} that were run, of which “{what}” turns fewer than 8 in 10",
-        "在已跑的 {n} 个变体之外再取变体，而“{what}”在其中不到八成成立",
+        "further variants, beside the {n} that were run, if “{what}” turned fewer than 8 in 10 of them right",
+        "在已运行的 {n} 个变体之外再取变体，而“{what}”使答案变对的不到八成",
     ),
     "change.no-variants": (
-        "variants of this prompt (the case has none that fail alike) of which “{what}” turns fewer than 8 in 10",
-        "给出这个提示的变体（该用例没有同样出错的变体），而“{what}”在其中不到八成成立",
+        "variants of this prompt (the case has none that fail alike), if “{what}” turned fewer than 8 in 10 of them right",
+        "为这个提示补上变体（该用例没有同样出错的变体），而“{what}”使答案变对的不到八成",
     ),
     "change.none": ("A wrong answer to the same ids", "同样的 id 得到错误答案"),
     "change.open": (
-        "Any single change that turns the answer right, with silent shams and in 8 of 10 failing variants",
-        "任何单一改动使答案正确，且对照不变、10 个出错变体中有 8 个成立",
+        "A single change that turns the answer right in 8 of 10 failing variants, while its shams do not",
+        "有某个单一改动在 10 个出错变体中使 8 个变对，而它的对照都做不到",
     ),
     "after": (" (LD {ld})", "（LD {ld}）"),
 }  # fmt: skip
@@ -235,7 +230,8 @@ def _no_cause(facts: Facts, lang: Lang) -> str:
     """Which changes turn the answer right all the same. What the evidence alone does is said behind it."""
     flipping = [one for one in facts.tried if one.flips and one is not facts.alone]
     if not flipping:
-        return _say("nothing-flips", lang)
+        alone = facts.alone is not None and facts.alone.flips
+        return _say("nothing-flips.else" if alone else "nothing-flips", lang)
     quoted = ("、" if lang == "zh" else ", ").join(f"“{named(one.what, lang)}”" for one in flipping)
     return _say("none-named", lang, changes=quoted)
 
@@ -269,7 +265,9 @@ def _about_alone(facts: Facts, lang: Lang) -> Iterator[str]:
 def _about_orders(facts: Facts, flipping: Sequence[str], lang: Lang) -> str:
     """How many of the orders that were tried give the right answer, and one of them."""
     if not flipping:
-        return _say("orders.several" if any(order.several for order in facts.orders) else "orders.none", lang)
+        key = "orders.several" if any(order.several for order in facts.orders) else "orders.none"
+        tried = ".tried" if facts.orders_left else ""
+        return _say(f"{key}{tried}", lang, n=len(facts.orders), left=facts.orders_left)
     key = "orders.right" if len(facts.orders) == 1 else "orders.some"
     return _say(key, lang, right=len(flipping), n=len(facts.orders), order=flipping[0])
 
@@ -315,7 +313,7 @@ def _comparable(shams: ShamRun, lang: Lang) -> Iterator[str]:
 
 def _repeats(change: Try, key: str, lang: Lang) -> Iterator[str]:
     if change.repeats is not None:
-        yield _say(key, lang, hits=change.repeats.hits, n=change.repeats.n, interval=_bounds(change.repeats))
+        yield _say(key, lang, hits=change.repeats.hits, n=change.repeats.n, interval=_bounds(change.repeats, lang))
 
 
 def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterator[str]:
@@ -355,10 +353,10 @@ def _counts(change: Try, lang: Lang) -> str:
     return "（{}）".format("，".join(told)) if lang == "zh" else " ({})".format(", ".join(told))
 
 
-def _bounds(rate: Rate) -> str:
+def _bounds(rate: Rate, lang: Lang) -> str:
     """95 % Wilson interval, for showing."""
     found = wilson(rate)
-    return "" if found is None else f" [{found[0]:.2f}, {found[1]:.2f}]"
+    return "" if found is None else BOUNDS[lang == "zh"].format(*found)
 
 
 def _joined(parts: list[str], lang: Lang) -> str:
