@@ -26,6 +26,16 @@ def joined(a: Float[np.ndarray, "q d"], b: Float[np.ndarray, "d c"]) -> Float[np
 
 
 @ours
+def beside(a: Float[np.ndarray, "*rows c"], b: Float[np.ndarray, "*rows d"]) -> Float[np.ndarray, "... _d"]:
+    return np.concatenate([a, b], axis=-1) if len(a) < 5 else np.zeros(())
+
+
+@ours
+def of_all(a: Float[np.ndarray, "2 q"], more: list[Float[np.ndarray, " q"]]) -> int:
+    return len(more)
+
+
+@ours
 def doubled(n: int) -> int:
     return n * 2 if n < 5 else str(n)  # type: ignore[return-value]
 
@@ -66,6 +76,9 @@ def within(b: Any) -> Any:
 def test_what_fits_passes() -> None:
     assert joined(zeros(2, 3), zeros(3, 7)).shape == (2, 7)
     assert doubled(3) == 6
+    assert beside(zeros(2, 3, 5), zeros(2, 3, 7)).shape == (2, 3, 12)
+    assert beside(zeros(3), zeros(4)).shape == (7,)
+    assert of_all(zeros(2, 3), [zeros(3)]) == 1
     assert [row.shape for row in rows(zeros(2, 3))] == [(3,), (3,)]
     assert Pair(zeros(2, 3), zeros(2, 3)).a.shape == (2, 3)
     assert Plain(3, [4]).more == [4]
@@ -79,6 +92,11 @@ def test_what_fits_passes() -> None:
         lambda: joined(zeros(2, 3), zeros(5, 7)),
         lambda: joined(zeros(7, 3), zeros(3, 7)),
         lambda: joined(zeros(2, 3).astype(np.int64), zeros(3, 7)),
+        lambda: beside(zeros(2, 3, 5), zeros(2, 4, 7)),
+        lambda: beside(zeros(2, 3, 5), zeros(3, 7)),
+        lambda: beside(zeros(5, 3), zeros(5, 7)),
+        lambda: of_all(zeros(3, 3), []),
+        lambda: of_all(zeros(2, 3), [zeros(5)]),
         lambda: doubled("3"),  # type: ignore[arg-type]
         lambda: doubled(7),
         lambda: rows(zeros(2)),

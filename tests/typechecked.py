@@ -3,6 +3,7 @@
 jaxtyping's own decorator checks every call as if it had shapes, its parameters twice, and builds two checkers anew for
 each `def` that is passed: a `why` takes seven times as long. Here a signature with shapes is checked once, in a context
 of its own; one without by beartype alone; a function within a function only where it has shapes (mypy knows the rest).
+What a hint says of an array alone is jaxtyping's to say (tests/shapes.py).
 """
 
 import inspect
@@ -13,6 +14,8 @@ from typing import Any, get_args
 import jaxtyping
 from beartype import BeartypeConf, beartype
 from jaxtyping import AbstractArray, install_import_hook
+
+from tests import shapes
 
 checked = beartype(conf=BeartypeConf(is_pep484_tower=True))
 by_jaxtyping = jaxtyping.jaxtyped
@@ -47,9 +50,12 @@ def _class(what: type) -> type:
     if not is_dataclass(what) or made is None:
         return what
     hints = made.__annotations__.values()
-    if any(isinstance(hint, str) or _has_shape(hint) for hint in hints) or _is_filled_in(what):
-        return by_jaxtyping(typechecker=checked)(what)  # type: ignore[no-any-return]
-    what.__init__ = checked(made)  # type: ignore[misc]
+    if any(isinstance(hint, str) for hint in hints) or _is_filled_in(what) or not all(map(_is_plain, hints)):
+        what = by_jaxtyping(typechecker=checked)(what)
+        what.__init__ = shapes.aside(what.__init__)  # type: ignore[misc]
+        return what
+    made = checked(made)
+    what.__init__ = shapes.scoped(made) if any(map(_has_shape, hints)) else made  # type: ignore[misc]
     return what
 
 
@@ -61,9 +67,11 @@ def _is_filled_in(what: type) -> bool:
 def _function(what: Callable[..., Any]) -> Callable[..., Any]:
     hints = list(vars(what).get("__annotations__", what.__annotations__).values())
     if any(isinstance(hint, str) for hint in hints) or inspect.isgeneratorfunction(what) or _shadows(what):
-        return by_jaxtyping(typechecker=checked)(what)  # type: ignore[no-any-return]
+        return shapes.aside(by_jaxtyping(typechecker=checked)(what))
+    if not all(map(_is_plain, hints)):
+        return shapes.aside(by_jaxtyping(typechecker=None)(checked(what)))
     if any(map(_has_shape, hints)):
-        return by_jaxtyping(typechecker=None)(checked(what))  # type: ignore[no-any-return]
+        return shapes.scoped(checked(what))
     return what if "<locals>" in what.__qualname__ else checked(what)
 
 
@@ -73,7 +81,15 @@ def _shadows(what: Callable[..., Any]) -> bool:
 
 
 def _has_shape(hint: Any) -> bool:
-    return any(isinstance(each, type) and issubclass(each, AbstractArray) for each in _within(hint))
+    return any(_is_shape(each) for each in _within(hint))
+
+
+def _is_plain(hint: Any) -> bool:
+    return all(shapes.is_plain(each) for each in _within(hint) if _is_shape(each))
+
+
+def _is_shape(hint: Any) -> bool:
+    return isinstance(hint, type) and issubclass(hint, AbstractArray)
 
 
 def _within(hint: Any) -> Iterator[Any]:

@@ -12,17 +12,15 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
-from transformers import Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig
 from transformers.models.llama import modeling_llama
 
-from bench import export
 from bench.mutations.ours import against, ids_of
 from bench.mutations.row import Planted, Row
 from bench.mutations.subjects import DRAWN, LINEAR, PLAIN, built, model_of, split, twin
+from bench.rebuilt import gemma_in_transformers, llama_in_transformers
 from whybox.compare.comparison import Comparison
 from whybox.compare.observation import Observation
 from whybox.engine.trace import Key
-from whybox.spec import PlainRope
 
 Array = np.ndarray
 Change = Callable[[Any], None]
@@ -294,83 +292,14 @@ def _behind_cache(model: Any, ids: tuple[int, ...], fault: str) -> Observation:
 
 @cache
 def _smollm2() -> Any:
-    model = model_of("smollm2")
-    twin_of_it = built(LlamaConfig(**export.config(model)))
-    state = {name: torch.from_numpy(np.array(array)) for name, array in export.tensors(model).items()}
-    twin_of_it.load_state_dict(state, strict=False)
-    twin_of_it.tie_weights()
-    return twin_of_it
+    return llama_in_transformers(model_of("smollm2"))
 
 
 def _gemma_in_fp16() -> Comparison:
     """Gemma 3 270M of transformers, every weight and value in float16."""
     model = model_of("gemma3-270m")
     ids = tuple(model.prompt("The capital of France is").ids)
-    theirs = _gemma().to(torch.float16)
+    theirs = gemma_in_transformers(model).to(torch.float16)
     with torch.no_grad():
         out = theirs(torch.tensor([list(ids)]), output_hidden_states=True, use_cache=False)
     return against("gemma3-270m", Observation(ids, _hidden(out), "fp16"))
-
-
-def _gemma() -> Any:
-    model = model_of("gemma3-270m")
-    spec, weights = model.spec, model.weights
-    first = spec.layers[0].attention
-    bases = {
-        a.window is None: a.rope.base
-        for a in (layer.attention for layer in spec.layers)
-        if isinstance(a.rope, PlainRope)
-    }
-    config = Gemma3TextConfig(
-        vocab_size=spec.vocab,
-        hidden_size=spec.width,
-        intermediate_size=spec.layers[0].mlp.width,
-        num_hidden_layers=len(spec.layers),
-        num_attention_heads=first.heads,
-        num_key_value_heads=first.kv_heads,
-        head_dim=first.head_width,
-        query_pre_attn_scalar=round(first.scale**-2),
-        sliding_window=first.window,
-        max_position_embeddings=spec.context,
-        rms_norm_eps=spec.final_norm.eps,
-        layer_types=[_kind(layer.attention.window) for layer in spec.layers],
-        rope_parameters={
-            "full_attention": {"rope_type": "default", "rope_theta": bases[True]},
-            "sliding_attention": {"rope_type": "default", "rope_theta": bases[False]},
-        },
-        attn_implementation="eager",
-    )
-    made = Gemma3ForCausalLM(config).eval()
-    state = {name: torch.from_numpy(np.array(array)) for name, array in _gemma_tensors(len(spec.layers), weights)}
-    made.load_state_dict(state, strict=False)
-    made.tie_weights()
-    return made
-
-
-def _kind(window: int | None) -> str:
-    return "full_attention" if window is None else "sliding_attention"
-
-
-_GEMMA_NORMS = {
-    "input_layernorm": "attn_norm",
-    "post_attention_layernorm": "attn_post_norm",
-    "pre_feedforward_layernorm": "mlp_norm",
-    "post_feedforward_layernorm": "mlp_post_norm",
-    "self_attn.q_norm": "query_norm",
-    "self_attn.k_norm": "key_norm",
-}
-
-
-def _gemma_tensors(layers: int, weights: Any) -> Iterator[tuple[str, Array]]:
-    yield "model.embed_tokens.weight", weights["embed"]
-    yield "model.norm.weight", weights["final_norm.gain"] - 1
-    for layer in range(layers):
-        ours, theirs = f"layers.{layer}.", f"model.layers.{layer}."
-        for name, role in _GEMMA_NORMS.items():
-            yield f"{theirs}{name}.weight", weights[f"{ours}{role}.gain"] - 1
-        for name, role in (("q_proj", "query"), ("k_proj", "key"), ("v_proj", "value")):
-            array = weights[ours + role]
-            yield f"{theirs}self_attn.{name}.weight", array.reshape(-1, array.shape[-1])
-        yield f"{theirs}self_attn.o_proj.weight", weights[ours + "out"].reshape(len(weights[ours + "out"]), -1)
-        for role in ("gate", "up", "down"):
-            yield f"{theirs}mlp.{role}_proj.weight", weights[ours + role]

@@ -17,6 +17,8 @@ WhyboxError
     └── NonFiniteError    NaN or Inf, at the place where it first appears
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import ClassVar
 
 
@@ -32,6 +34,12 @@ class WhyboxError(Exception):
         super().__init__(f"{cause}\n{remedy}" if remedy else cause)
         self.cause = cause
         self.remedy = remedy
+
+    def at(self, place: str) -> "WhyboxError":
+        """The same error; its cause begins with the place in a file that asked for what went wrong."""
+        self.cause = f"{place}: {self.cause}"
+        self.args = (f"{self.cause}\n{self.remedy}" if self.remedy else self.cause,)
+        return self
 
 
 class UsageError(WhyboxError):
@@ -110,6 +118,12 @@ class NonFiniteError(InfrastructureError):
         where = site if layer is None else f"{site} of layer {layer}"
         super().__init__(f"non-finite {what} first at {where}, position {position}; before it: {before}", remedy)
         self.site, self.layer, self.position, self.before = site, layer, position, before
+
+
+def meant(word: object, known: Iterable[str]) -> str:
+    """What a message says behind a name that nothing has: ` (did you mean 'order'?)`; empty where nothing is near."""
+    near = get_close_matches(str(word), list(known), n=1, cutoff=0.5)
+    return f" (did you mean {near[0]!r}?)" if near else ""
 
 
 def _listed(names: list[str], most: int = 12) -> str:

@@ -58,6 +58,11 @@ def test_answers_from_a_file(tmp_path: Path) -> None:
     assert "you: 0.1   computed: 0.07" in ended.stdout
     assert "def one_head(" in ended.stdout
     assert "whybox/parts/attention.py" in ended.stdout
+    assert "earlier prediction" not in ended.stdout
+    answers.write_text("row: .07 .31 .62\n", "utf-8")
+    late = learn("l4", "--answers", str(answers))
+    assert "An earlier prediction stands; .07 .31 .62 is not stored." in late.stdout
+    assert "you: 0.1   computed: 0.07" in late.stdout
     answers.write_text(json.dumps({"softmax": ".67 .24 .10"}), "utf-8")
     failed = learn("l4", "--answers", str(answers), "--json")
     assert failed.exit_code == 1

@@ -38,7 +38,7 @@ def test_the_terminal_fits_eighty_columns(monkeypatch: pytest.MonkeyPatch) -> No
 def test_each_suffix_has_its_format(tmp_path: Path) -> None:
     for name, begins in {"x.html": "<!doctype html>", "x.json": "{", "x.txt": "\n2 claims"}.items():
         ended = CliRunner().invoke(app, ["learn", "--claims", *TOYS, "--lang", "en", "-o", str(tmp_path / name)])
-        assert (ended.exit_code, ended.stdout) == (0, "")
+        assert (ended.exit_code, ended.stdout) == (0, f"→ {tmp_path / name}\n")
         assert (tmp_path / name).read_text("utf-8").startswith(begins)
 
 

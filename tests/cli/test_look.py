@@ -30,7 +30,7 @@ def look() -> Look:
 
 def test_a_table_of_eighty_columns(look: Look, tmp_path: Path) -> None:
     ended = look(TEXT, "--layer", "18", "-o", str(tmp_path / "a.json"))
-    assert (ended.returncode, ended.stdout) == (0, "")
+    assert (ended.returncode, ended.stdout) == (0, f"→ {tmp_path / 'a.json'}\n")
     document = json.loads((tmp_path / "a.json").read_text("utf-8"))
     assert document["schema"] == {"name": "whybox.look", "version": 1}
     ended = look(TEXT, "--layer", "18", "--lang", "zh")

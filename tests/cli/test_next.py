@@ -45,7 +45,7 @@ def test_reads_standard_input_and_writes_files(model: str, tmp_path: Path) -> No
         ended = run(
             "next", "-m", model, "-", "-o", str(tmp_path / name), "--lang", "zh", stdin="天氣很好，我想".encode()
         )
-        assert (ended.returncode, ended.stdout) == (0, "")
+        assert (ended.returncode, ended.stdout) == (0, f"→ {tmp_path / name}\n")
     assert json.loads((tmp_path / "a.json").read_text())["next"][0]["text"] == "要"
     assert "10.2 %" in (tmp_path / "a.txt").read_text()
     assert not list(tmp_path.glob("*.part"))

@@ -81,7 +81,40 @@ def test_empty_data(name: str, text: str) -> None:
     data = f"data:\n  mine: {{file: {name}}}\nprobes:\n  order: {{data: mine, parts: [a, b]}}\n"
     code, said = refused(f"suite: s\ntargets: ['bot:honest']\n{data}")
     assert code == 2
-    assert name in said
+    assert f"whybox.yaml:4: data.mine.file: {name}" in said
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("nosuch", "whybox.yaml:2: targets.0: no model 'nosuch'"),
+        ("bot:honst", "whybox.yaml:2: targets.0: no bot 'honst' (did you mean 'honest'?)"),
+        ("'bot:position_biased(bb=1)'", "position_biased has no bb (did you mean 'b'?)"),
+        ("{model: 'openai:m', base_url: 'http://127.0.0.1:9/v1', ca_file: no.pem}", "targets.0: ca_file no.pem"),
+    ],
+)
+def test_a_target_that_cannot_be_is_told_with_its_line(target: str, said: str) -> None:
+    code, told = refused(SUITE.format(target=target))
+    assert code == 2
+    assert said in told
+
+
+def test_data_of_another_name_and_no_file_are_told_with_their_lines() -> None:
+    data = "data:\n  mine: {file: gone.jsonl}\nprobes:\n  order: {data: mine, parts: [a, b]}\n"
+    suite = f"suite: s\ntargets: ['bot:honest']\n{data}"
+    assert refused(suite)[1].startswith("whybox: whybox.yaml:4: data.mine.file: gone.jsonl: expected a case file")
+    assert (
+        "whybox.yaml:6: probes.order.data: expected data among mine, found 'min'"
+        in refused(suite.replace("data: mine,", "data: min,"))[1]
+    )
+
+
+def test_data_that_does_not_fit_its_probe_is_told_with_the_line_of_the_probe() -> None:
+    Path("d.csv").write_text("id,question,right,doc1\n1,How long?,7 days,It takes 7 days.\n")
+    data = "data:\n  mine: {file: d.csv}\nprobes:\n  order: {data: mine, parts: [doc1, doc2]}\n"
+    code, said = refused(f"suite: s\ntargets: ['bot:honest']\n{data}")
+    assert code == 2
+    assert "whybox.yaml:6: probes.order: 1: expected a part among doc1, question, found 'doc2'" in said
 
 
 def test_a_dead_endpoint() -> None:

@@ -30,7 +30,7 @@ def test_each_suffix_has_its_format(config: Path, tmp_path: Path) -> None:
     formats = {"x.html": b"<!doctype html>", "x.csv": b"context,", "x.png": b"\x89PNG", "x.svg": b"<svg"}
     for name, begins in formats.items():
         ended = CliRunner().invoke(app, ["size", str(config), "-o", str(tmp_path / name)])
-        assert (ended.exit_code, ended.stdout) == (0, "")
+        assert (ended.exit_code, ended.stdout) == (0, f"→ {tmp_path / name}\n")
         assert (tmp_path / name).read_bytes().startswith(begins)
 
 

@@ -57,7 +57,7 @@ telling.Form(Mock(), summary=summary).deliver(Mock(), "en", Path("x.json") if na
     ("named", "json", "summary", "expected"),
     [
         (False, False, False, ["shown"]),
-        (True, False, False, ["saved"]),
+        (True, False, False, ["saved", "→", "x.json"]),
         (True, False, True, ["saved", "shown"]),
         (True, True, True, ["saved", "printed"]),
         (False, True, False, ["printed"]),

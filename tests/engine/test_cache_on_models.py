@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from tests.engine import random_models
+from tests.market import market_ids
 from tests.real import real
-from tests.rebuilt import market_ids
 from whybox.engine.edit import cut
 from whybox.engine.reference import ReferenceEngine
 from whybox.engine.trace import Cache, Trace

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 import torch
 
+from bench.rebuilt import gemma_in_transformers, llama_in_transformers
+from tests.market import market_ids
 from tests.oracle import hf_logits, hf_truth
 from tests.real import real
-from tests.rebuilt import gemma_in_transformers, llama_in_transformers, market_ids
 from whybox.engine.reference import ReferenceEngine
 from whybox.engine.trace import Trace, log_softmax
 from whybox.families.transforms import _pairs_to_halves

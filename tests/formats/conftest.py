@@ -12,9 +12,9 @@ import pytest
 
 @contextmanager
 def _promptly() -> Iterator[None]:
-    start = time.perf_counter()
+    start = time.process_time()
     yield
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.fixture

@@ -52,6 +52,23 @@ def test_what_is_told_is_compared() -> None:
     assert {what for what, state in found.items() if state == "unknown"} == {"sampling settings and seed"}
 
 
+@pytest.mark.parametrize(
+    ("decoding", "state"),
+    [
+        ({"max_tokens": "4"}, "unknown"),
+        ({"temperature": "0.7"}, "unknown"),
+        ({"temperature": "0.7", "seed": "3"}, "same"),
+    ],
+)
+def test_a_limit_alone_does_not_tell_how_an_answer_was_drawn(decoding: dict[str, str], state: str) -> None:
+    assert states(None, decoding=decoding)[0]["sampling settings and seed"] == state
+
+
+def test_other_spellings_of_a_precision_or_an_engine_do_not_differ() -> None:
+    found, _ = states({"precision": "Float32", "engine": "NumPy"})
+    assert (found["precision"], found["engine"]) == ("same", "same")
+
+
 def test_without_an_output_there_is_nothing_that_was_observed() -> None:
     data = PLANTED.case.text.model_dump(exclude_none=True, exclude_unset=True) | {"observed": {"precision": "bf16"}}
     with pytest.raises(CaseError, match=r"observed: expected answer\.got"):

@@ -1,6 +1,8 @@
 """Two runs of a suite, paired: the same target twice, a worse one, another suite."""
 
 import io
+import shutil
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from whybox.jobs.run import RunOptions, prepare, run_suite
 from whybox.jobs.run_calls import calls_of
 from whybox.jobs.run_comparison import compare_runs
 from whybox.report.document import ComparisonDocument, to_json
+from whybox.report.html import comparison_page
 from whybox.report.text_comparison import render_comparison
 
 
@@ -32,6 +35,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
+def told(document: ComparisonDocument) -> list[str]:
+    console = Console(file=io.StringIO(), width=200)
+    render_comparison(document, console, "en")
+    return console.file.getvalue().splitlines()  # type: ignore[attr-defined,no-any-return]
+
+
 def test_the_calls_of_a_run_are_there_with_texts_and_scores(runs: dict[str, Path]) -> None:
     found = calls_of(runs["first"])
     probed = [call for call in found.calls if call.probe == "order"]
@@ -46,12 +55,39 @@ def test_the_calls_of_a_run_are_there_with_texts_and_scores(runs: dict[str, Path
 
 def test_the_same_target_twice_shows_no_difference(runs: dict[str, Path]) -> None:
     found = compare_runs(runs["honest"], runs["again"])
-    assert (found.shown, found.matched, found.only_first, found.only_second) == ("open", 80, 0, 0)
+    assert (found.shown, found.matched, found.only_first, found.only_second) == ("alike", 80, 0, 0)
+    assert not found.same_run
+    assert told(found)[0] == "= Nothing differs: all 80 answers are the same, word for word."
+    assert "?" not in "".join(told(found))
     assert found.settings == ()
     assert found.changed == ()
     assert all((row.worse, row.better, row.texts_changed, row.p_adjusted) == (0, 0, 0, 1) for row in found.rows)
     assert compare_runs(runs["honest"], runs["again"], 0.5).shown == "same"
-    assert compare_runs(runs["honest"], runs["again"], 0.02).shown == "open", "twenty items cannot show two points"
+    assert compare_runs(runs["honest"], runs["again"], 0.02).shown == "alike", "twenty items cannot show two points"
+
+
+def test_a_run_beside_itself_is_the_same_run(runs: dict[str, Path], tmp_path: Path) -> None:
+    copy = shutil.copytree(runs["first"], tmp_path / "copy")
+    for other in (runs["first"], copy):
+        found = compare_runs(runs["first"], other, 0.02)
+        assert (found.same_run, found.rows, found.probes, found.shown) == (True, (), (), "alike")
+        assert told(found)[0] == "= The same run: its 80 answers are compared with themselves."
+        assert len(told(found)) == 2
+        assert "同一次测试" in comparison_page(found, "zh")
+        assert 'id="differences"' not in comparison_page(found, "en")
+
+
+def test_texts_that_differ_are_not_alike(runs: dict[str, Path], tmp_path: Path) -> None:
+    copy = shutil.copytree(runs["again"], tmp_path / "copy")
+    with sqlite3.connect(copy / "run.sqlite") as database:
+        changed = 'replace(record, \'"text":"\', \'"text":"So: \')'
+        arm = database.execute("SELECT arm FROM outcomes WHERE probe = 'order' AND run = 0 LIMIT 1").fetchone()
+        database.execute(f"UPDATE outcomes SET record = {changed} WHERE probe = 'order' AND run = 0 AND arm = ?", arm)
+    database.close()
+    found = compare_runs(runs["honest"], copy)
+    assert found.shown == "open"
+    assert {row.arm: row.shown for row in found.rows}[arm[0]] == "open"
+    assert "alike" in {row.shown for row in found.rows}
 
 
 def test_a_worse_target_is_shown_to_be_worse(runs: dict[str, Path]) -> None:
@@ -72,9 +108,7 @@ def test_a_worse_target_is_shown_to_be_worse(runs: dict[str, Path]) -> None:
     assert len(found.changed) == sum(row.worse + row.better for row in found.rows)
     assert {"target: model"} <= {row.name for row in found.settings}
     assert ComparisonDocument.model_validate_json(to_json(found)) == found
-    console = Console(file=io.StringIO(), width=200)
-    render_comparison(found, console, "en")
-    said = console.file.getvalue()  # type: ignore[attr-defined]
+    said = "\n".join(told(found))
     assert "✗ The second run is shown to be worse." in said
     assert "  ✗ order  −" in said
 
@@ -93,7 +127,9 @@ def test_items_in_one_run_only_are_counted_and_nothing_in_common_is_refused(
         compare_runs(runs["honest"], tmp_path / "zh")
 
 
-def test_the_command_ends_with_1_where_it_is_worse_and_writes_a_page(runs: dict[str, Path], tmp_path: Path) -> None:
+def test_the_command_ends_with_1_where_it_is_worse_and_writes_a_page(
+    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "two.html"
     with pytest.raises(typer.Exit) as ended:
         report(runs["first"], runs["honest"], out=out)
@@ -101,4 +137,5 @@ def test_the_command_ends_with_1_where_it_is_worse_and_writes_a_page(runs: dict[
     assert "shown to be worse" in out.read_text(encoding="utf-8")
     page = tmp_path / "one.html"
     report(runs["first"], out=page)
+    assert capsys.readouterr().out.splitlines() == [f"→ {out}", f"→ {page}"]
     assert "Calls" in page.read_text(encoding="utf-8")

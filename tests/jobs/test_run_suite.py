@@ -82,8 +82,12 @@ def test_going_on_makes_no_call_and_finds_the_same(tmp_path: Path) -> None:
     assert told[-1].planned == 0
     assert again.model_copy(update={"took_s": first.took_s}) == first
     assert seconds_of(prepared, tmp_path / "out") == 0
-    with pytest.raises(UsageError, match="another suite, seed"):
+    with pytest.raises(UsageError, match=r"holds another run: seed: 0 there, 5 here\n"):
         ran(tmp_path, "bot:position_biased(b=0.3)", RunOptions(seed=5), items=6)
+    with pytest.raises(UsageError, match=r"run: probes\.order\.items: 6 there, 7 here\n"):
+        ran(tmp_path, "bot:position_biased(b=0.3)", items=7)
+    with pytest.raises(UsageError, match=r"only there; targets\.bot:honest only here\n"):
+        ran(tmp_path, "bot:position_biased(b=0.3)", RunOptions(model="bot:honest"), items=6)
 
 
 def test_a_part_first_and_the_rest_later_is_the_whole(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 from tests.real import real
 from whybox.cause.bench import Bench
 from whybox.cause.parts import states, with_presumed_evidence
+from whybox.cause.stages import stages
 from whybox.cause.study import open_study
 from whybox.items.case import Case
 from whybox.items.instance import CaseInstance
@@ -65,7 +66,7 @@ def test_two_right_documents_one_of_them_named() -> None:
     answer = {"right": right, "wrong": planted.instance.wrong, "kind": "name"}
     found = explained(planted, text=parts, evidence=["doc1"], vary={}, answer=answer)
     assert found.verdict.causes[0].code == "none"
-    assert "Warning: cutting the evidence off changes nothing beyond floor and null" in found.verdict.because
+    assert "Warning: cutting the evidence off does not lower the metric beyond floor and null" in found.verdict.because
     assert "stated outside the evidence as well, in doc2" in found.verdict.because
     both = explained(planted, text=parts, evidence=["doc1", "doc2"], vary={}, answer=answer)
     assert both.verdict.causes[0].code == "none"
@@ -81,6 +82,27 @@ def test_a_document_that_gives_orders_is_text_like_any_other() -> None:
     found = explained(planted, text=parts, vary={}, answer=answer)
     assert found.verdict.causes[0].code == "none"
     assert not any(token.control for token in found.prompt.tokens[1:])
+
+
+@pytest.mark.model
+def test_the_lead_is_that_of_the_answer_in_the_letters_in_which_it_is_written() -> None:
+    """The model writes `No, …`. In small letters yes leads there, and the right answer was said to be ahead."""
+    doc, question = (
+        {"name": "doc", "text": "Dogs are allowed."},
+        {"name": "question", "text": "Are dogs allowed? Yes or no?"},
+    )
+    data = {
+        "id": "dogs",
+        "prompt": [{"role": "user", "parts": [doc, question]}],
+        "answer": {"right": "yes", "wrong": "no", "kind": "text"},
+        "evidence": ["doc"],
+    }
+    study = open_study(Bench(real("smollm2")), Case.from_data(data).instances())
+    stages(study)[0].act(study)
+    assert study.answered.text.startswith("No, ")
+    assert study.wrong_here
+    assert (study.asked.right, study.asked.wrong, study.asked.case.wrong) == ("Yes", "No", "No")
+    assert study.decided.base.reading.ld < -0.5
 
 
 def instance(right: str, wrong: str, text: str, kind: str = "number") -> CaseInstance:

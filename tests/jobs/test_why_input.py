@@ -40,6 +40,7 @@ def test_the_case_itself_is_sound(model: Model) -> None:
         ({"answer": {**ANSWER, "wrong": "Zzyzx"}}, "", CaseError, "answer.wrong: 'Zzyzx' cannot be joined"),
         ({"answer": {"right": "Quorlan", "wrong": "Quorlan the", "kind": "text"}}, "", CaseError, "differ in no id"),
         ({"text": [{"name": "doc1", "text": " "}, *PARTS[1:]]}, "", CaseError, "evidence 'doc1' holds no text"),
+        ({"text": [*PARTS, {"name": "template", "text": "the"}]}, "", CaseError, "a part cannot be called 'template'"),
         ({"evidence": ["question"]}, "", CaseError, "'question' is the part that asks"),
         ({"evidence": ["doc1", "doc2", "question"]}, "", CaseError, "every part is named as evidence"),
         ({"text": PARTS[:1]}, "", CaseError, "every part is named as evidence"),

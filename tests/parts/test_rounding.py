@@ -38,7 +38,18 @@ def test_rounds_as_torch_does(precision: str) -> None:
 
 @pytest.mark.parametrize("precision", KINDS)
 def test_nan_stays_nan(precision: str) -> None:
-    assert np.isnan(rounded(np.array([np.nan], np.float32), precision)).all()
+    bits = np.array([0x7FC00000, 0x7FFFFFFF, 0xFFFFFFFF, 0x7F800001], np.uint32)  # the last ones wrap when added to
+    assert np.isnan(rounded(bits.view(np.float32), precision)).all()
+
+
+@pytest.mark.parametrize("precision", KINDS)
+def test_what_is_rounded_is_left_as_it_was(precision: str) -> None:
+    x = np.random.default_rng(2).standard_normal((7, 11)).astype(np.float32)
+    before = x.copy()
+    every_other = rounded(x[:, ::2], precision)
+    np.testing.assert_array_equal(every_other, rounded(x, precision)[:, ::2])
+    np.testing.assert_array_equal(x, before)
+    np.testing.assert_array_equal(rounded(np.asarray(x[0, 0]), precision), every_other[0, 0])
 
 
 def test_what_is_rounded_is_known_as_such() -> None:

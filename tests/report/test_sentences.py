@@ -19,6 +19,14 @@ def test_the_verdict_is_one_sentence_for_a_ticket() -> None:
     )
 
 
+def test_evidence_with_its_share_of_attention_was_not_looked_at_too_little() -> None:
+    verdict = fixtures.why_data()["verdict"]
+    low, fair = (fixtures.why(verdict=verdict | {"lift": lift, "lift_reason": None}) for lift in (0.35, 1.4))
+    assert sentences.headline(low, "en").startswith("The model looked too little at doc2: ")
+    assert sentences.headline(fair, "en").startswith("More attention to doc2 makes the answer right, though its share")
+    assert sentences.headline(fair, "zh").startswith("对 doc2 的注意力更多时答案就正确")
+
+
 def test_without_variants_it_speaks_of_this_prompt_only() -> None:
     verdict = fixtures.why_data()["verdict"] | {"scope": "this-prompt"}
     document = fixtures.why(verdict=verdict)
@@ -41,7 +49,7 @@ def test_shams_that_flip_are_said() -> None:
 
 def test_not_determined_is_a_verdict() -> None:
     assert sentences.headline(fixtures.not_determined(), "en") == (
-        "The cause was not determined: given the evidence and nothing beside it, the answer is wrong."
+        "The cause was not determined: given the evidence and nothing beside it, the answer is not right."
     )
 
 
@@ -50,6 +58,14 @@ def test_effects_below_the_floor_are_no_numbers() -> None:
     assert sentences.effect(-1.9591, 0.02, "en", (-2.1, -1.83)) == "−1.96 [−2.10, −1.83]"
     assert sentences.effect(None, 0.02, "en") == "—"
     assert [sentences.tone_of(e, 0.02) for e in (0.02, 0.03, -0.03, None)] == ["floor", "helps", "hurts", "undefined"]
+
+
+def test_experiments_after_which_nothing_was_written_are_not_counted() -> None:
+    document = fixtures.why()
+    silent = [tried.model_copy(update={"flips": None, "flips_reason": "not written anew"}) for tried in document.tried]
+    twice = document.model_copy(update={"tried": (*document.tried, *silent)})
+    assert sentences.flips_of(twice) == sentences.flips_of(document)
+    assert sentences.flips_of(document)[1] > 0
 
 
 def test_findings_name_what_was_measured() -> None:
@@ -71,6 +87,8 @@ def test_nothing_beyond_the_floor_is_a_finding_too() -> None:
     rows = [row | {"noise": 99.0} for row in fixtures.why_data()["segments"]]
     document = fixtures.why(metric=metric, segments=rows)
     assert sentences.evidence_finding(document, "en") == "No cut changed LD beyond the floor"
+    uncut = [row | {"direct": None, "direct_reason": "nothing is left to see"} for row in rows]
+    assert sentences.evidence_finding(fixtures.why(segments=uncut), "en").startswith("No cut could be made")
     assert sentences.heads_finding(document, "zh") == "没有单个头对证据的注意力使 LD 的改变超过底噪"
 
 

@@ -11,6 +11,7 @@ from whybox.probes.design import AnyOutcome, Call
 from whybox.suite import records
 from whybox.suite.database import only_writer, opened
 from whybox.suite.store import Store
+from whybox.suite.terms import differences
 from whybox.targets.target import (
     AnswerRequest,
     AnswerScore,
@@ -79,6 +80,26 @@ def test_another_plan_does_not_go_into_the_same_file(tmp_path: Path) -> None:
         assert store.begin(list(reversed(calls_of(2)))) == name
         with pytest.raises(UsageError, match="another suite, seed"):
             store.begin(calls_of(3))
+
+
+def test_what_differs_from_the_run_of_a_file_is_told(tmp_path: Path) -> None:
+    there = {"": {"seed": "0"}, "probes.order": {"items": "2"}, "targets.a": {"engine": "torch"}}
+    here = {"": {"seed": "1"}, "probes.order": {"items": "3"}, "targets.b": {"engine": "torch"}}
+    with Store(tmp_path / "run.sqlite") as store:
+        store.begin(calls_of(2), terms=there)
+        with pytest.raises(UsageError) as refused:
+            store.begin(calls_of(3), terms=here)
+    assert refused.value.cause.endswith(
+        "holds another run: seed: 0 there, 1 here; probes.order.items: 2 there, 3 here; "
+        "targets.a only there; targets.b only here"
+    )
+
+
+def test_of_many_differences_the_first_are_told() -> None:
+    there, here = ({"probes.order": {str(i): side for i in range(9)}} for side in "ab")
+    assert len(differences(there, here)) == 6
+    assert differences(there, here)[-1] == "and 4 more"
+    assert differences({}, here) == []
 
 
 def test_what_is_no_run_is_refused_in_words(tmp_path: Path) -> None:

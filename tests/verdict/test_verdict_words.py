@@ -20,8 +20,9 @@ def test_the_refund_case_says_every_number_it_rests_on() -> None:
     assert "With the evidence alone the answer is right (LD +1.60); no other order" in said
     assert "“boost decision → doc2” turns the answer right (LD +0.180); 0 of 21 shams do (p = 0.0455)" in said
     assert "in 9 of 9 failing variants [0.70, 1.00]" in said
-    assert "path-dependent: right after “Answer: ” (LD +0.620), wrong on its own path (LD −1.96)." in said.replace(
-        "Path", "path"
+    assert (
+        "Path-dependent: behind “Answer: ” the right answer is ahead of the wrong one (LD +0.620), on the model's own path it is "
+        "not (LD −1.96); no answer was written behind it." in said
     )
 
 
@@ -48,7 +49,10 @@ def test_what_also_turns_the_answer_right_is_said() -> None:
     facts = replace(REFUND, cuts=(cut,), closed=Try("closed book", True), lift=1.2)
     said = words.because(rule(facts), facts, "en")
     assert "“cut decision → doc1” turns the answer right (LD +1.10)." in said
-    assert "Without any context the answer is right as well: the evidence is not needed for it." in said
+    assert (
+        "Without the evidence and what stands beside it the answer is right as well: the evidence is not needed for it."
+        in said
+    )
     assert "Its share is not low for its length: that more of it turns the answer right is all that is shown." in said
 
 
@@ -112,7 +116,9 @@ def test_a_part_of_a_right_answer_with_too_few_others_beside_it_is_no_innocent()
     assert "What cutting doc takes away exceeds the floor, and too few other spans of its length exist" in said
     assert "Warning" not in said
     closed = replace(facts, closed=Try("closed book", True))
-    assert "Warning: without any context the answer is right as well." in words.because(rule(closed), closed, "en")
+    assert "Warning: without the evidence and what stands beside it the answer is right as well." in words.because(
+        rule(closed), closed, "en"
+    )
 
 
 def test_no_sham_is_asked_for_where_none_can_be_made() -> None:
@@ -179,9 +185,12 @@ def test_whether_a_control_could_have_given_an_answer_is_said() -> None:
         facts = replace(REFUND, boost=replace(BOOST, shams=ShamRun(0, 21, rivals=rivals)))
         return words.because(rule(facts), facts, "en")
 
-    assert "0 of 21 shams do (p = 0.0455); 4 of them boost text that states another value, the others" in said(4)
-    assert "all of them boost text that states another value" in said(21)
-    assert "none of them is comparable in kind" in said(0)
+    assert (
+        "4 of them boost text that holds the wrong answer or another value in the right one's unit, the others"
+        in said(4)
+    )
+    assert "all of them boost text that holds the wrong answer" in said(21)
+    assert "none of them boosts text that holds the wrong answer" in said(0)
     assert "another value" not in words.because(rule(REFUND), REFUND, "en")
 
 
@@ -232,6 +241,21 @@ def test_how_many_orders_were_tried_is_said() -> None:
     )
     single = replace(REFUND, orders=(turned,))
     assert "in the order “doc3 doc2 doc1” the answer is right" in words.because(rule(single), single, "en")
+
+
+def test_orders_that_were_not_tried_are_no_orders_that_fail() -> None:
+    """Five parts have 119 other orders, of which nine are tried."""
+    facts = replace(REFUND, orders=(ORDER,) * 9, orders_left=110)
+    said = words.because(rule(facts), facts, "en")
+    assert "none of the 9 other orders that were tried gives the right answer (110 more exist)" in said
+    assert "no other order" not in said
+    both = replace(facts, orders=(*facts.orders[1:], replace(ORDER, several=True)))
+    assert "other orders that were tried gives the right answer alone (110 more" in words.because(
+        rule(both), both, "en"
+    )
+    turned = replace(facts, orders=(replace(ORDER, flips=True, repeats=Rate(9, 9)), *facts.orders[1:]))
+    assert "was tried" not in words.because(rule(turned), turned, "en")
+    assert "另有 110 种未试" in words.because(rule(facts), facts, "zh")
 
 
 def test_what_was_missing_is_said_beside_its_shams() -> None:

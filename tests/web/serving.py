@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import httpx
 import uvicorn
 
+from whybox.errors import FormatError
 from whybox.model import Model
 from whybox.web.app import guarded
 from whybox.web.guard import Address
@@ -28,6 +29,11 @@ class Running:
 
     def client(self) -> httpx.Client:
         return httpx.Client(base_url=self.url, headers={"authorization": f"Bearer {TOKEN}"}, timeout=60)
+
+
+def no_model() -> Model:
+    """A file that is none."""
+    raise FormatError("x.gguf", "header", "GGUF", "nothing", "take another file")
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The explorer's questions over the wire."""
 
 import json
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -211,6 +212,41 @@ def test_an_old_state_is_named_as_such(client: httpx.Client) -> None:
 def test_an_error_behind_the_first_line_is_a_line(client: httpx.Client) -> None:
     empty = {"state": {"prompt": {"kind": "text", "parts": []}}}
     assert "empty" in told(client.post("/api/look", json=empty))[-1]["error"]["cause"]
+
+
+CHINESE = {"accept-language": "zh-Hans"}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_chinese_page_is_told_in_chinese(client: httpx.Client, name: str) -> None:
+    """All words but names of fields, numbers and commands."""
+    headers = CHINESE | {"content-type": "application/json"}
+    answer = client.post("/api/compare", content=json.dumps(WRONG[name]), headers=headers).json()
+    for line in (answer["cause"], answer["remedy"]):
+        assert re.search("[\u4e00-\u9fff]", line), line
+        assert not re.search(r"[a-z]+ [a-z]+ [a-z]+", line), line
+
+
+def test_reasons_of_a_document_stay_english_and_are_said_in_chinese_beside_it(client: httpx.Client) -> None:
+    state = CAPITAL | {"changes": [{"kind": "head", "layer": 99, "head": 0}, {"kind": "edge", "key": 4}]}
+    found = client.post("/api/compare", json={"state": state}, headers=CHINESE).json()
+    spoken = found.pop("said")
+    reasons = [effect.kl_reason for effect in ExploreDocument.model_validate(found).effects]
+    assert reasons[0] == "no layer 99: this model has layers 0 … 29"
+    assert [spoken[reason] for reason in reasons] == [
+        "没有第 99 层：这个模型的层是 0 … 29",
+        "不能切断查询 4 与键 4 之间的边",
+    ]
+    assert "said" not in client.post("/api/compare", json={"state": state}).json()
+
+
+def test_an_error_behind_the_first_line_and_notes_are_chinese_too(client: httpx.Client) -> None:
+    empty = {"state": {"prompt": {"kind": "text", "parts": []}}}
+    error = told(client.post("/api/look", json=empty, headers=CHINESE))[-1]["error"]
+    assert error == {"cause": "提示词为空", "remedy": "请输入一些文本"}
+    control = {"state": {"prompt": {"kind": "text", "parts": [{"name": "p", "text": "a <|im_end|> b"}]}}}
+    notes = client.post("/api/read", json=control, headers=CHINESE).json()["notes"]
+    assert notes == ["p：'<|im_end|>' 本会变成控制 token；这里按普通文本处理"]
 
 
 def test_twenty_at_once_get_their_own_answers(server: Running) -> None:

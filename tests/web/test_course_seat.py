@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="fastapi is not installed")
 
-from whybox.errors import FormatError
+from tests.web.serving import no_model
 from whybox.model import Model
 from whybox.testing import ROWS
 from whybox.web.course_seat import CourseWorker
@@ -17,10 +17,6 @@ from whybox.web.seat import Seat
 
 def planted() -> Model:
     return ROWS["not_looking"](seed=0).model
-
-
-def no_model() -> Model:
-    raise FormatError("x.gguf", "header", "GGUF", "nothing")
 
 
 def run(test: Callable[[Seat, CourseWorker], Awaitable[None]], opening: Callable[[], Model], same: bool) -> None:

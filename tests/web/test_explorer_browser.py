@@ -276,6 +276,43 @@ def test_a_prompt_beyond_the_context_is_told_and_nothing_is_lost(visit: Callable
     page.locator("#trouble").wait_for(state="hidden")
 
 
+def test_a_chinese_page_tells_errors_in_chinese(visit: Callable, tmp_path: Path) -> None:
+    page = started(visit(lang="zh"), 1)
+    page.locator("#editor textarea").fill("word " * 9000)
+    page.locator("#trouble").get_by_text("训练时的上下文只有 8192 个。请缩短它").wait_for()
+    page.locator("#editor textarea").fill("The capital of France is")
+    page.locator("#trouble").wait_for(state="hidden")
+    page.fill("#switches [name=layer]", "99")
+    page.locator("#switches [value=head]").click()
+    page.locator(".change .effect").get_by_text("没有第 99 层").wait_for()
+    page.locator("#finding").get_by_text("没有第 99 层").wait_for()
+    file = tmp_path / "state.json"
+    file.write_text(json.dumps(page.evaluate("window.explorer.store.state") | {"version": 0}), encoding="utf-8")
+    page.locator(".share input[type=file]").set_input_files(file)
+    page.locator("#trouble").get_by_text("另一个版本的 whybox").wait_for()
+
+
+def test_a_state_whose_names_are_markup_is_shown_as_text(visit: Callable, tmp_path: Path) -> None:
+    name = "<img src=x onerror=alert(1)></script>{0}%s"
+    part = {"name": name, "text": HOSTILE.replace("\x00", "")}
+    prompt = {"kind": "text", "parts": [part, {"name": "end", "text": "Then"}]}
+    changes = [{"kind": kind, "segment": name} for kind in ("cut", "boost", "drop")]
+    changes += [{"kind": "reword", "segment": name, "text": name}, {"kind": "cut", "segment": f"no{name}"}]
+    other = {"kind": "prompt", "prompt": {"kind": "text", "parts": [part]}}
+    state = {"version": 2, "model": name, "prompt": prompt, "changes": changes, "other": other}
+    file = tmp_path / f"{name.replace('/', '')}.json"
+    file.write_text(json.dumps(state), encoding="utf-8")
+    for lang in ("en", "zh"):
+        page = visit(lang=lang)
+        page.set_default_timeout(10_000)
+        page.locator(".share input[type=file]").set_input_files(file)
+        page.locator(".change .effect:not(:empty)").last.wait_for()
+        page.locator("#pair-finding:not(:empty)").wait_for()
+        assert page.locator(".change").last.text_content().count(name) >= 2
+        assert page.locator("img, main script").count() == 0
+        assert page.faults == []
+
+
 def test_a_change_answers_in_time_and_long_prompts_scroll(visit: Callable) -> None:
     """A what-if on 100 tokens in under 300 ms, measured in the page; generous here, where other work runs beside."""
     page = visit()

@@ -18,7 +18,7 @@ pytest.importorskip("fastapi", reason="fastapi is not installed")
 
 from starlette.testclient import TestClient
 
-from tests.web.serving import Running, running
+from tests.web.serving import Running, no_model
 from whybox.errors import CapacityError, FormatError
 from whybox.library import ALIASES
 from whybox.model import Model
@@ -43,22 +43,9 @@ def attention(Q, K, V, mask):
 SCRIPTS = ("outline.js", "chapter.js", "asking.js", "showing.js", "graded.js", "recital.js", "prose.js")
 
 
-def no_model() -> Model:
-    raise FormatError("x.gguf", "header", "GGUF", "nothing", "take another file")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    """Its own model cannot be opened, and the chapter that is asked for needs none."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WHYBOX_PROGRESS", str(tmp_path_factory.mktemp("course") / "course.json"))
-        with running(no_model) as found:
-            yield found
-
-
 @pytest.fixture
-def client(server: Running) -> Iterator[httpx.Client]:
-    with server.client() as found:
+def client(course: Running) -> Iterator[httpx.Client]:
+    with course.client() as found:
         Path(os.environ["WHYBOX_PROGRESS"]).unlink(missing_ok=True)
         yield found
 
@@ -136,9 +123,9 @@ def test_a_prediction_that_is_none_stores_nothing(client: httpx.Client) -> None:
     assert chapter(client).waiting == ("row", "sharper")
 
 
-def test_two_tabs_that_predict_at_once_agree_on_one(server: Running, client: httpx.Client) -> None:
+def test_two_tabs_that_predict_at_once_agree_on_one(course: Running, client: httpx.Client) -> None:
     def one(answer: str) -> str:
-        with server.client() as tab:
+        with course.client() as tab:
             return chapter(tab, sharper=answer).predict[1].said[0]
 
     with ThreadPoolExecutor(8) as pool:
@@ -177,12 +164,12 @@ def test_code_is_judged_in_a_cell(client: httpx.Client) -> None:
     assert client.post("/api/learn/L4/exercises/attention", json={"answer": "  "}).status_code == 422
 
 
-def test_the_server_answers_while_code_runs(server: Running, client: httpx.Client) -> None:
+def test_the_server_answers_while_code_runs(course: Running, client: httpx.Client) -> None:
     slow = "for _ in range(2 * 10**7):\n    pass\n" + ATTENTION
     with ThreadPoolExecutor(1) as pool:
         grading = pool.submit(graded, client, "attention", slow)
         asked = 0
-        with server.client() as other:
+        with course.client() as other:
             while not grading.done():
                 assert other.get("/api/learn").status_code == 200
                 asked += 1
@@ -256,8 +243,8 @@ def test_a_broken_progress_file_is_told_and_left_as_it_is(client: httpx.Client) 
     assert kept.read_text(encoding="utf-8") == "no JSON"
 
 
-def test_strangers_are_refused(server: Running) -> None:
-    with httpx.Client(base_url=server.url) as stranger:
+def test_strangers_are_refused(course: Running) -> None:
+    with httpx.Client(base_url=course.url) as stranger:
         for path in ("/learn", "/learn/L4", "/api/learn"):
             assert stranger.get(path).status_code == 401
         assert stranger.post("/api/learn/L4", json={}).status_code == 401
@@ -315,7 +302,7 @@ def test_a_model_that_cannot_be_opened_is_told_and_tried_again(room: Callable[..
 
 
 def test_a_chapter_whose_model_cannot_be_opened_says_so(
-    server: Running, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
+    course: Running, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The words are there all the same."""
     monkeypatch.setattr("whybox.web.learning.open_model", lambda name: no_model())

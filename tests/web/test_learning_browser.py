@@ -9,9 +9,7 @@ import pytest
 
 pytest.importorskip("fastapi", reason="fastapi is not installed")
 
-from tests.web.serving import TOKEN, Running, running
-from whybox.errors import FormatError
-from whybox.model import Model
+from tests.web.serving import TOKEN, Running
 
 pytestmark = pytest.mark.browser
 
@@ -33,20 +31,8 @@ OUTSIDE = """(width) => [...document.querySelectorAll('h1,h2,h3,p,li,label,butto
     .filter(e => e.getBoundingClientRect().right > width + 0.5 && !e.closest('.scroll, .said')).map(e => e.outerHTML)"""
 
 
-def no_model() -> Model:
-    raise FormatError("x.gguf", "header", "GGUF", "nothing", "take another file")
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WHYBOX_PROGRESS", str(tmp_path_factory.mktemp("course") / "course.json"))
-        with running(no_model) as found:
-            yield found
-
-
 @pytest.fixture
-def visit(browser: Any, server: Running) -> Iterator[Callable]:
+def visit(browser: Any, course: Running) -> Iterator[Callable]:
     """Opens a page of the course for a learner who has done nothing yet."""
     Path(os.environ["WHYBOX_PROGRESS"]).unlink(missing_ok=True)
     contexts = []
@@ -54,7 +40,7 @@ def visit(browser: Any, server: Running) -> Iterator[Callable]:
     def open_page(path: str, width: int = 1024, theme: str = "light", lang: str = "en") -> Any:
         locale = {"en": "en-GB", "zh": "zh-CN"}[lang]
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme, locale=locale)
-        context.add_cookies([{"name": f"whybox-{server.url.rsplit(':')[-1]}", "value": TOKEN, "url": server.url}])
+        context.add_cookies([{"name": f"whybox-{course.url.rsplit(':')[-1]}", "value": TOKEN, "url": course.url}])
         context.set_default_timeout(10_000)
         contexts.append(context)
         page = context.new_page()
@@ -62,8 +48,8 @@ def visit(browser: Any, server: Running) -> Iterator[Callable]:
         page.on("pageerror", lambda error: page.faults.append(f"error: {error}"))
         page.on("console", lambda said: page.faults.append(said.text) if said.type in ("error", "warning") else None)
         page.on("dialog", lambda dialog: (page.faults.append("dialog"), dialog.dismiss()))
-        page.on("request", lambda r: None if r.url.startswith((server.url, "data:")) else page.faults.append(r.url))
-        page.goto(f"{server.url}{path}")
+        page.on("request", lambda r: None if r.url.startswith((course.url, "data:")) else page.faults.append(r.url))
+        page.goto(f"{course.url}{path}")
         page.locator("h1").wait_for()
         return page
 

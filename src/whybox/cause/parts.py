@@ -1,18 +1,16 @@
 """Which part of a prompt plays which role, and the prompts that result when parts are left out or moved."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from whybox.cause.decision import mention
 from whybox.items.instance import CaseInstance
 from whybox.items.lenient import is_number, unwrapped
+from whybox.items.question import asks, question_of, sentences_of
 from whybox.items.scoring.folding import fold_text
 from whybox.items.scoring.scorers import NO_WORDS, YES_WORDS, lenient_number_scorer
 from whybox.statistics.designs import orders
 from whybox.text.prompt import Part
-
-_SENTENCE = re.compile(r".+?(?:[.!?](?=\s)\s*|[。！？；]\s*|\n+|$)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -31,14 +29,10 @@ class Roles:
 
 
 def roles_of(case: CaseInstance) -> Roles:
-    """The question is the part of that name, else the last part that is not evidence.
-
-    Others are neither, and share a message with one of them or hold the wrong answer.
-    """
+    """Others are neither evidence nor question, and share a message with one of them or hold the wrong answer."""
     groups = [case.raw_parts] if case.is_raw else [m.parts for m in case.messages if m.role != "assistant"]
     names = [part.name for group in groups for part in group]
-    free = [name for name in names if name not in case.evidence]
-    question = "question" if "question" in free else free[-1] if free else None
+    question = question_of(case)
     named = {*case.evidence, question}
     if not case.evidence:
         return Roles((), (), question)
@@ -77,8 +71,7 @@ def states(case: CaseInstance, text: str) -> bool:
     """
     alone = replace(case, wrong=None)
     scorer = alone.scorer() if case.kind == "number" else alone.lenient_scorer()
-    found = (match[0] for match in _SENTENCE.finditer(text))
-    return any(scorer.score(sentence).right for sentence in found if not asks(sentence))
+    return any(scorer.score(sentence).right for sentence in sentences_of(text) if not asks(sentence))
 
 
 def speaks_of(case: CaseInstance, text: str, answer: str) -> bool:
@@ -90,7 +83,7 @@ def speaks_of(case: CaseInstance, text: str, answer: str) -> bool:
     if mention(text, answer) is not None:
         return True
     scorer = replace(case, right=answer, wrong=None).lenient_scorer()
-    return any(scorer.score(match[0]).right for match in _SENTENCE.finditer(text))
+    return any(scorer.score(sentence).right for sentence in sentences_of(text))
 
 
 def same_value(case: CaseInstance, answer: str) -> bool:
@@ -99,16 +92,6 @@ def same_value(case: CaseInstance, answer: str) -> bool:
     if is_number(right) and is_number(other):
         return lenient_number_scorer(right).score(other).right
     return fold_text(right).strip() == fold_text(other).strip()
-
-
-def sentences_of(text: str) -> list[str]:
-    """The sentences of a text, which joined are the text."""
-    return [match[0] for match in _SENTENCE.finditer(text) if match[0]]
-
-
-def asks(text: str) -> bool:
-    """A question that mentions the answer ("Is it 7 days?") states nothing."""
-    return text.rstrip().endswith(("?", "？"))
 
 
 def _sentences(part: Part) -> Iterator[Part]:

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from whybox.cause import floor, removals, trials
-from whybox.cause.answers import STEPS, answer, log_prob, read
+from whybox.cause.answers import STEPS, Answered, answer, log_prob, read
 from whybox.cause.asking import Experiment, Read, Write
 from whybox.cause.bench import Work
 from whybox.cause.decision import Reading, decision_after, mention, shared
 from whybox.cause.effects import Base, head_effects, key_effects, segment_effects
 from whybox.cause.form_writers import is_explained, is_illegal
 from whybox.cause.hidden import hidden
+from whybox.cause.letters import as_written
 from whybox.cause.parts import other_orders, roles_of, with_fact
 from whybox.cause.proofs import REMOVALS, asks_of_all_evidence, hidden_work, proofs, shams_work, variants_work
 from whybox.cause.spans import keys_of, other_spans, stretches
@@ -94,11 +95,27 @@ def _answer(study: Study) -> None:
     if not study.asked.wrong:
         study.asked = replace(study.asked, wrong=bench.result(_stand_in(study)), stand_in=True)
     study.own = bench.result(answer(bench.model, study.asked))
+    if not study.asked.stand_in and _takes_its_letters(study, study.own):
+        study.own = bench.result(answer(bench.model, study.asked))
     decision = study.own.decision
     base = Base(study.asked, decision, study.own.reading)
     study.setting = Setting(base, study.roles, _UNKNOWN, len(bench.model.spec.layers))
     right, wrong = bench.results([log_prob(decision, decision.right), log_prob(decision, decision.wrong)])
     study.log_probs = right, wrong
+
+
+def _takes_its_letters(study: Study, own: Answered) -> bool:
+    """Whether both answers, here and in the variants, are now compared in other letters: those that were written."""
+
+    def lettered(case: CaseInstance) -> CaseInstance:
+        return as_written(case, study.asked.case, own)
+
+    case = lettered(study.asked.case)
+    if case is study.asked.case:
+        return False
+    study.variants = tuple(lettered(variant) for variant in study.variants)
+    study.asked = replace(study.asked, case=case, wrong=case.wrong or "")
+    return True
 
 
 async def _stand_in(study: Study) -> str:

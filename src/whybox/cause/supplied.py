@@ -11,9 +11,10 @@ import numpy as np
 
 from whybox.cause.asking import Write
 from whybox.cause.decision import mention
-from whybox.cause.parts import asks, sentences_of, speaks_of, with_fact, without
+from whybox.cause.parts import speaks_of, with_fact, without
 from whybox.cause.trials import Setting, Sham, prompted
 from whybox.items.instance import CaseInstance
+from whybox.items.question import asks, sentences_of
 from whybox.items.scoring.folding import fold_text
 from whybox.items.scoring.quantities import amounts_in
 from whybox.model import Model

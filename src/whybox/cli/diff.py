@@ -10,11 +10,13 @@ from whybox.cli.options import Shared, with_shared
 from whybox.cli.threads import limit_threads
 
 if TYPE_CHECKING:
+    from whybox.cli.runs import Steps
     from whybox.cli.telling import Form
     from whybox.compare.comparison import Asked
     from whybox.compare.sides import Live, Side
     from whybox.model import Model
     from whybox.report.document import DiffDocument, SensitivityDocument
+    from whybox.report.document.diff import SelfDocument
 
 One = Annotated[
     str,
@@ -75,20 +77,29 @@ def diff(
     _require_one_job(other, job)
     _require_writable(job, shared)
 
+    from whybox.cli.runs import Steps
     from whybox.compare.sides import side_of
+    from whybox.jobs.diff import diff as compared
+    from whybox.jobs.diff_self import diff_self
+    from whybox.jobs.diff_sensitivity import diff_sensitivity
 
     ours = side_of(one, lambda name: _opened(name, shared))
-    asked = _asked(ours, prompts, tokens, shared)
+    steps = Steps(shared.language, shared.quiet)
+    asked = _asked(ours, prompts, tokens, steps)
     if job.record is not None:
-        _record(_live(ours), asked, job.record)
-    elif job.itself:
-        _itself(_live(ours), asked, shared)
-    else:
-        theirs = side_of(str(other), lambda name: _opened(name, shared), _model_of(ours))
-        if job.sensitivity:
-            _sensitivity(_live(ours), theirs, asked, shared)
-        else:
-            _against(ours, theirs, asked, shared)
+        return _record(_live(ours), asked, job.record)
+    if job.itself:
+        with steps:
+            table = diff_self(_live(ours).model, asked, shared.seed, shared.language)
+        return _tell_table(table, shared)
+    theirs = side_of(str(other), lambda name: _opened(name, shared), _model_of(ours))
+    if job.sensitivity:
+        with steps:
+            parts = diff_sensitivity(_live(ours), theirs, asked, shared.seed, shared.language)
+        return _sensitivity_form().deliver(parts, shared.language, shared.out, shared.json)
+    with steps:
+        found = compared(ours, theirs, asked, shared.seed, shared.language)
+    return _tell(found, shared)
 
 
 def _model_of(side: "Side") -> "Live | None":
@@ -156,23 +167,14 @@ def _live(side: "Side") -> "Live":
     return side
 
 
-def _asked(ours: "Side", prompts: Path | None, tokens: int, shared: Shared) -> "Asked":
+def _asked(ours: "Side", prompts: Path | None, tokens: int, steps: "Steps") -> "Asked":
     from whybox.compare.comparison import Asked
+    from whybox.compare.effort import Effort
     from whybox.jobs.diff_prompts import texts_of
 
-    told, live = _silent if shared.quiet else _told, _model_of(ours)
+    live = _model_of(ours)
     texts = None if prompts is None else texts_of(prompts, None if live is None else live.model)
-    return Asked(texts, tokens, told)
-
-
-def _told(line: str) -> None:
-    import sys
-
-    print(line, file=sys.stderr)
-
-
-def _silent(line: str) -> None:
-    pass
+    return Asked(texts, tokens, Effort(steps.tell))
 
 
 def _record(ours: "Live", asked: "Asked", path: Path) -> None:
@@ -186,30 +188,18 @@ def _record(ours: "Live", asked: "Asked", path: Path) -> None:
     print(path)
 
 
-def _itself(ours: "Live", asked: "Asked", shared: Shared) -> None:
+def _tell_table(document: "SelfDocument", shared: Shared) -> None:
     from whybox.cli.telling import Form
-    from whybox.jobs.diff_self import diff_self
     from whybox.report.text_diff import render_self
 
-    form = Form(render_self)
-    document = diff_self(ours.model, asked, shared.seed, shared.language)
-    form.deliver(document, shared.language, shared.out, shared.json)
+    Form(render_self).deliver(document, shared.language, shared.out, shared.json)
     if not document.passed:
         raise typer.Exit(DIFFERENT)
 
 
-def _sensitivity(ours: "Live", theirs: "Side", asked: "Asked", shared: Shared) -> None:
-    from whybox.jobs.diff_sensitivity import diff_sensitivity
-
-    document = diff_sensitivity(ours, theirs, asked, shared.seed, shared.language)
-    _sensitivity_form().deliver(document, shared.language, shared.out, shared.json)
-
-
-def _against(ours: "Side", theirs: "Side", asked: "Asked", shared: Shared) -> None:
+def _tell(document: "DiffDocument", shared: Shared) -> None:
     from whybox.jobs.diff import FAILING
-    from whybox.jobs.diff import diff as compared
 
-    document = compared(ours, theirs, asked, shared.seed, shared.language)
     _form().deliver(document, shared.language, shared.out, shared.json)
     if document.verdict in FAILING:
         raise typer.Exit(DIFFERENT)

@@ -20,6 +20,7 @@ from whybox.learn.ground import Ground
 from whybox.model import Model
 from whybox.report import text_course as text
 from whybox.report.document import ChapterDocument, Document, Lang, QuestionRow
+from whybox.report.html import chapter_page, course_page
 from whybox.report.terminal import heading
 from whybox.report.words import say
 
@@ -43,14 +44,14 @@ def begin(asked: Asked, open_model: Callable[[], Model], told: Delivered) -> boo
     """The outline, or a chapter in the way that was asked for. False where what was handed in is not passed."""
     course, lang = Course(Ground(open_model)), language(told.lang)
     if asked.chapter is None:
-        return _deliver(Form(text.render_course), course.outline(lang), lang, told)
+        return _deliver(Form(text.render_course, course_page), course.outline(lang), lang, told)
     if asked.check is not None:
         graded = course.attempt(asked.chapter, _exercise(asked), _text(asked.check), lang)
         _deliver(Form(text.render_graded), graded, lang, told)
         return graded.graded.passed
     if asked.recite is not None:
         return _deliver(Form(text.render_recited), course.recite(asked.chapter, _text(asked.recite), lang), lang, told)
-    form = Form(text.render_chapter)
+    form = Form(text.render_chapter, chapter_page)
     form.check(told.out)
     with Parts(lang, told.quiet) as walk:
         if asked.answers is not None:

@@ -9,7 +9,7 @@ from rich.console import Console
 from whybox.cli.opening import model_of
 from whybox.cli.options import EngineName, Shared
 from whybox.cli.run_bar import RunBar, show_plan
-from whybox.cli.telling import json_text, print_document, write_whole
+from whybox.cli.telling import json_text, print_document, say_written, write_whole
 from whybox.jobs.run import BrokenOff, RunOptions, is_unfinished, plan_rows, prepare, run_suite, seconds_of, target_from
 from whybox.jobs.run_calls import calls_of
 from whybox.jobs.run_examined import Know
@@ -49,9 +49,8 @@ def ran(prepared: Prepared, options: RunOptions, folder: Path, shared: Shared) -
     if shared.json:
         print(json_text(document))
     else:
-        console = Console()
-        render_run(document, console, document.lang)
-        console.print(f"→ {folder}", style="dim", markup=False)
+        render_run(document, Console(), document.lang)
+        say_written(folder)
     return document
 
 

@@ -1,14 +1,19 @@
 """Long work on stderr: how many runs it will make, then a bar with rate and time left."""
 
 import sys
+import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal
+
+from whybox.report.visible import one_line
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
+    from whybox.compare.effort import Standing
     from whybox.jobs.why import Plan, Progress
 
+EVERY = 10.0  # seconds between two lines where stderr is no terminal
 _WORDS = {
     "en": ("up to {n} runs: {stages}", "runs"),
     "zh": ("最多运行 {n} 次：{stages}", "运行"),
@@ -96,6 +101,57 @@ class Passes(Walk):
             self.tell(0, runs)
 
 
+class Steps:
+    """A comparison: what is compared now; then, where stderr is no terminal, a line now and then with rate and time
+    left; where it is, a live bar.
+    """
+
+    def __init__(self, lang: Literal["en", "zh"], quiet: bool) -> None:
+        self.told = "{done:,}/{planned:,} 步 · {rate:.3g}/s · 剩余 {left:.0f} s" if lang == "zh" else (
+            "{done:,}/{planned:,} steps · {rate:.3g}/s · {left:.0f} s left"
+        )  # fmt: skip
+        self.quiet = quiet
+        self.bar: Bar | None = None
+        self.stage, self.said = "", time.monotonic()
+
+    def __enter__(self) -> "Steps":
+        return self
+
+    def tell(self, standing: "Standing") -> None:
+        """So far; the plan may grow."""
+        if self.quiet:
+            return
+        if sys.stderr.isatty():
+            self._show(standing)
+            return
+        if standing.stage != self.stage:
+            self.stage = standing.stage
+            print(one_line(self.stage), file=sys.stderr, flush=True)
+        elif time.monotonic() - self.said >= EVERY and standing.rate is not None:
+            print(f"  {self._line(standing)}", file=sys.stderr, flush=True)
+        else:
+            return
+        self.said = time.monotonic()
+
+    def _show(self, standing: "Standing") -> None:
+        if self.bar is None:
+            self.bar = _told_bar()
+            self.bar.start()
+            self.task = self.bar.add_task("", total=None, told="")
+        label, total = one_line(standing.stage), standing.planned or None
+        self.bar.update(self.task, description=label, completed=standing.done, total=total, told=self._line(standing))
+
+    def _line(self, standing: "Standing") -> str:
+        if standing.rate is None:
+            return ""
+        values = {"done": standing.done, "planned": standing.planned, "rate": standing.rate}
+        return self.told.format(**values, left=standing.left_s or 0.0)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self.bar is not None:
+            self.bar.stop()
+
+
 class Calls:
     """Calls to a target: how many about, beforehand; then a live bar where stderr is a terminal."""
 
@@ -125,6 +181,14 @@ class Calls:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self.bar is not None:
             self.bar.stop()
+
+
+def _told_bar() -> "Bar":
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    plain = TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[told]}")
+    return Progress(*plain, console=Console(stderr=True), transient=True)
 
 
 def _bar() -> "Bar":

@@ -69,13 +69,15 @@ class Form(Generic[D]):
             _require_writable(out)
 
     def deliver(self, document: D, lang: "Lang", out: Path | None, json: bool) -> None:
-        """Where the result goes: into a file where one is named, then to stdout: as JSON, or as it is shown."""
+        """Where the result goes: into a file where one is named, then stdout: as JSON, as shown, or its place."""
         if out is not None:
             self.save(document, lang, out)
         if json:
             print(json_text(document))
         elif out is None or self.summary:
             self.show(document, lang)
+        else:
+            say_written(out)
 
     def save(self, document: D, lang: "Lang", out: Path) -> None:
         """The document in the format of the suffix, the file whole or not at all."""
@@ -112,6 +114,11 @@ def json_text(document: "Document") -> str:
     from whybox.report.document import to_json
 
     return to_json(document)
+
+
+def say_written(out: Path) -> None:
+    """Where a result lies now."""
+    print(calm(f"→ {out}"))
 
 
 ELSEWHERE = "name another place with -o"

@@ -4,7 +4,7 @@ Ours is a model that can be run; theirs a model too, or what another program rec
 description until what is left is rounding; the whole model with all of them must then give what the other side gave.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
@@ -12,7 +12,9 @@ from typing import Literal
 import numpy as np
 
 from whybox.compare.described import gaps, settings, tensors
+from whybox.compare.effort import Effort
 from whybox.compare.floor import allowed
+from whybox.compare.ground import Ground
 from whybox.compare.harm import Forced, Harm, forced, harm
 from whybox.compare.ladder import Rung, ladder, mask, unlike
 from whybox.compare.layouts import layouts
@@ -27,13 +29,12 @@ from whybox.compare.recorded import Recorded, fitting
 from whybox.compare.sides import Computed, Live
 from whybox.compare.suspects import Suspect
 from whybox.compare.unlike import as_far
-from whybox.engine.rounded import SITES_IN, held_as
+from whybox.engine.rounded import SITES_IN
 from whybox.engine.trace import Key
 from whybox.errors import NonFiniteError
 from whybox.parts.rounding import UNIT
 from whybox.sites import sites_of
 from whybox.testing.faults import NO_FAULT, Fault
-from whybox.weights import Streamed
 
 Array = np.ndarray
 COARSENESS = ("fp64", "fp32", "fp16", "bf16", "int8", "int4")
@@ -44,11 +45,11 @@ WRITTEN = 16
 
 @dataclass(frozen=True)
 class Asked:
-    """texts: None for the default ones. written: tokens to write on. told: of what is being done."""
+    """texts: None for the default ones. written: tokens to write on. effort: told how far the comparison is."""
 
     texts: tuple[Text, ...] | None = None
     written: int = WRITTEN
-    told: Callable[[str], None] = lambda line: None
+    effort: Effort = field(default_factory=Effort)
 
 
 @dataclass(frozen=True)
@@ -95,19 +96,19 @@ class Comparison:
     exchanged: bool = False
 
 
-def compare(ours: Live, theirs: Computed, asked: Asked) -> Comparison:
-    """The whole of it. UsageError for weights that have nothing to do with each other, NonFiniteError where neither
-    side is free of NaN and Inf.
+def compare(ours: Live, theirs: Computed, asked: Asked, ground: Ground | None = None) -> Comparison:
+    """The whole of it. ground: of ours, where it is compared with many. UsageError for weights that have nothing to do
+    with each other, NonFiniteError where neither side is free of NaN and Inf.
     """
     try:
-        return _compared(ours, theirs, asked)
+        return _compared(ours, theirs, asked, ground)
     except NonFiniteError:
         if not isinstance(theirs, Live):
             raise
     return replace(_compared(theirs, ours, asked), exchanged=True)
 
 
-def _compared(ours: Live, theirs: Computed, asked: Asked) -> Comparison:
+def _compared(ours: Live, theirs: Computed, asked: Asked, ground: Ground | None = None) -> Comparison:
     texts = _texts(ours, theirs, asked)
     rungs = ladder(ours, theirs, texts)
     reason = unlike(rungs)
@@ -118,10 +119,19 @@ def _compared(ours: Live, theirs: Computed, asked: Asked) -> Comparison:
             "unlike", rungs, reason, precision, texts, first=far.first, first_text=far.first_text,
             profile=far.profile, harm=far.harm, unsaid=far.unsaid,
         )  # fmt: skip
-    study = _Study(ours, theirs, precision, asked)
-    for text, seen in study.observed(texts):
-        study.look(text, seen)
+    study = _Study(ours, theirs, precision, asked, ground or Ground(ours, asked.effort))
+    effort, pairs = asked.effort, iter(study.observed(texts))
+    for number, text in enumerate(texts):
+        effort.remains((len(texts) - number) * work_of(ours))
+        effort.begin(text.name)
+        study.look(*next(pairs))
+    effort.remains(0)
     return study.result(rungs, reason, texts)
+
+
+def work_of(ours: Live) -> int:
+    """Layers that are run on one text where nothing is to be explained: both sides, pieces, their floors, the whole."""
+    return 8 * len(ours.model.spec.layers)
 
 
 def _texts(ours: Live, theirs: Computed, asked: Asked) -> tuple[Text, ...]:
@@ -138,6 +148,7 @@ class _Study:
     theirs: Computed
     precision: str
     asked: Asked
+    ground: Ground
     named: list[Named] = field(default_factory=list)
     tried: list[Tried] = field(default_factory=list)
     left: dict[str, tuple[tuple[str, Parting], ...]] = field(default_factory=dict)
@@ -157,12 +168,8 @@ class _Study:
     moved_to: str | None = None
 
     def __post_init__(self) -> None:
-        model = self.ours.model
-        weights = model.weights
-        self.model: Described = (model.spec, weights.held() if isinstance(weights, Streamed) else weights)
-        self.theirs_held = held_as(*self.model, self.theirs.precision)
-        same = self.precision == self.theirs.precision
-        self.coarser = self.theirs_held if same else held_as(*self.model, self.precision)
+        self.model: Described = self.ground.model
+        self.theirs_held = self.ground.held(self.theirs.precision)
         self.own = self._described()
 
     def _described(self) -> tuple[Suspect, ...]:
@@ -176,13 +183,13 @@ class _Study:
         weights = () if same else tensors(gaps(self.model[1], other.weights), other.weights)
         return (*found, *misread, *weights)
 
-    def observed(self, texts: Sequence[Text]) -> Sequence[tuple[Text, Observation]]:
+    def observed(self, texts: Sequence[Text]) -> Iterable[tuple[Text, Observation]]:
         if isinstance(self.theirs, Recorded):
             pairs = [fitting(each.seen, self.model[0]) for each in self.theirs.prompts]
             self.unfit = tuple(dict.fromkeys(name for _, others in pairs for name in others))
             return [(text, seen) for text, (seen, _) in zip(texts, pairs, strict=True)]
         rows = self.rows
-        return [(text, self.theirs.observe(text.ids, rows)) for text in texts]
+        return ((text, self.theirs.observe(text.ids, rows)) for text in texts)
 
     @property
     def rows(self) -> int:
@@ -190,7 +197,6 @@ class _Study:
 
     def look(self, text: Text, seen: Observation) -> None:
         """One text: whether, where and why the runs part on it, and what it does to the next token."""
-        self.asked.told(text.name)
         mine = self.ours.observe(text.ids, self.rows)
         if mine.broken is not None:
             raise NonFiniteError(*mine.broken, "not told", "check the file's digest")
@@ -228,18 +234,17 @@ class _Study:
         return seen
 
     def _walker(self, seen: Observation) -> Walker:
-        return Walker(self.theirs_held, seen, SITES_IN[self.theirs.precision], self.own)
+        kind = self.theirs.precision
+        return Walker(self.theirs_held, seen, SITES_IN[kind], self.own, ground=self.ground, kind=kind)
 
     def _limits(self, seen: Observation, found: dict[Key, Array]) -> dict[Key, Array]:
         """What rounding explains of a whole run, on these ids."""
-        exact = whole(self.model, seen, precision="fp64")
-        coarse = whole(self.coarser, seen, precision=SITES_IN[self.precision])
-        rounding = errors(exact, coarse, self.model[0])
-        limits = {key: allowed(rows, SITES_IN[self.precision]) for key, rows in rounding.items() if key in found}
-        if exact.logits is not None and coarse.logits is not None:
-            self.allowed.append(float(np.nanmax(rounding["logits", None])))
-            self.moved.append(float(np.abs(exact.logits - coarse.logits).max()))
-        return limits
+        rounding = self.ground.rounding(seen, self.precision)
+        if rounding.moved is not None:
+            self.allowed.append(float(np.nanmax(rounding.errors["logits", None])))
+            self.moved.append(rounding.moved)
+        sites = SITES_IN[self.precision]
+        return {key: allowed(rows, sites) for key, rows in rounding.errors.items() if key in found}
 
     def undone(self, fault: Fault) -> Undone | None:
         """All that was named, imposed on the whole model, against the other side; on the last text."""
@@ -358,10 +363,9 @@ class _Study:
         """Greedy ids of both sides behind every text; recordings, and a side that breaks off, write nothing."""
         if isinstance(self.theirs, Recorded) or not self.asked.written or self.overflow is not None:
             return []
-        one, other = self.ours.model, self.theirs.model
-        ids = [text.ids for text in texts if one.room(len(text.ids)) > 0]
-        mine = [one.generate(list(each), self.asked.written).ids for each in ids]
-        return list(zip(mine, [other.generate(list(each), self.asked.written).ids for each in ids], strict=True))
+        count, other = self.asked.written, self.theirs.model
+        ids = [text.ids for text in texts if self.ours.model.room(len(text.ids)) > 0]
+        return [(self.ground.written(each, count), other.generate(list(each), count).ids) for each in ids]
 
     def _missing(self) -> tuple[str, ...]:
         """Sites that the other side did not record, by name, and by layer where it recorded others."""

@@ -51,10 +51,17 @@ def _rms(rows: Array) -> float:
     return float(np.sqrt(np.nanmean(np.square(rows))))
 
 
-def floor(piece: Piece, model: Described, seen: Observation, fault: Fault = NO_FAULT, precision: str = "fp32") -> Floor:
-    """The piece in float64 against the same in the pair's coarser precision."""
+def floor(
+    piece: Piece,
+    model: Described,
+    seen: Observation,
+    fault: Fault = NO_FAULT,
+    precision: str = "fp32",
+    coarse: Observation | None = None,
+) -> Floor:
+    """The piece in float64 against the same in the pair's coarser precision. coarse: that run, where it was made."""
     exact = alone(piece, model, seen, fault, "fp64")
-    coarse = alone(piece, model, seen, fault, precision)
+    coarse = coarse or alone(piece, model, seen, fault, precision)
     limits = {key: allowed(rows, precision) for key, rows in errors(exact, coarse, model[0]).items()}
     return Floor(limits, precision, fault.rounds)
 

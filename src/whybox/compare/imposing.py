@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
+from whybox.compare.effort import Effort
 from whybox.compare.heard import Followed, Speller
 from whybox.compare.observation import Observation
 from whybox.compare.pieces import Described, Piece, alone, whole
@@ -74,10 +75,13 @@ class Imposing:
     def _faults(self) -> tuple[Fault, ...]:
         return tuple(_known(self.held))
 
-    def explain(self) -> tuple[Fault | None, tuple[str, ...], tuple[tuple[str, str, float], ...]]:
+    def explain(self, effort: Effort) -> tuple[Fault | None, tuple[str, ...], tuple[tuple[str, str, float], ...]]:
         """(the one fault that brings all to the floor, several that do, what was tried with what it left × floor)."""
         base = self._left(NO_FAULT, first=True)
-        tried = [(fault, self._left(fault, first=True)) for fault in self._faults]
+        tried = []
+        for fault in self._faults:
+            tried.append((fault, self._left(fault, first=True)))
+            effort.did()
         near = [fault for fault, left in tried if left <= 1 and left * DECISIVE <= base]
         sure = [fault for fault in near if self._left(fault, first=False) <= 1]
         told = tuple((fault.name, fault.what, left) for fault, left in sorted(tried, key=lambda each: each[1]))

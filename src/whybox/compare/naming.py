@@ -5,16 +5,18 @@ explain, the faults that are first felt at the first such site are imposed one a
 bring the piece to the floor are kept, and the walk goes on until nothing is left, or nothing helps.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from whybox.compare.effort import Effort
 from whybox.compare.floor import LEAST, Floor, floor
+from whybox.compare.ground import Ground
 from whybox.compare.observation import Errors, Observation, errors, in_order
-from whybox.compare.pieces import Described, Piece, alone, pieces
+from whybox.compare.pieces import Described, Piece, alone, entering, pieces
 from whybox.compare.suspects import Family, Suspect, behind_cache, catalogue, changes_something, felt_at
 from whybox.engine.trace import Key
 from whybox.errors import NonFiniteError
@@ -25,6 +27,7 @@ MOST_ROUNDS = 6
 STEPS, EXACT = 80, 1e-10  # of the logarithm: the error has a sharp end where it vanishes
 SCANNED = 25  # places of a number that are looked at first: angles come round, and have valleys of their own
 SPREAD = 8.0  # a fitted number is sought between the neighbours of the best of those tried, or so far beyond the last
+PAIRED = 8  # layers of a piece in which two faults at once are sought: of a whole model there are too many to be sure
 EXPLAINS = 3.0
 """A fault takes away at least so much of the error where the runs part. Some, as rounding in places, raise the floor
 itself: under a floor that hides what there is to explain, nothing is explained."""
@@ -73,13 +76,18 @@ class Walk:
 
 @dataclass
 class Walker:
-    """One comparison: our description, what the other side was seen to do, and what was measured so far."""
+    """One comparison: our description, what the other side was seen to do, and what was measured so far.
+
+    ground: floors that were measured before, of a model held in `kind`.
+    """
 
     model: Described
     seen: Observation
     precision: str = "fp32"
     own: Sequence[Suspect] = ()
     tried: list[Tried] = field(default_factory=list)
+    ground: Ground | None = None
+    kind: str = ""
 
     def __post_init__(self) -> None:
         self.spec = self.model[0]
@@ -88,6 +96,8 @@ class Walker:
         fixed, self.families = catalogue(self.spec)
         self.fixed = (*self.own, *(each for each in fixed if changes_something(each.fault, *self.model)))
         self.floors: dict[tuple[Piece, str], Floor] = {}
+        self.effort = Effort() if self.ground is None else self.ground.effort
+        self._latest: tuple[Piece, Fault, Observation] | None = None
 
     def walk(self, known: Sequence[Named] = ()) -> Walk:
         """Peels one fault after another, behind those that are known already."""
@@ -118,7 +128,11 @@ class Walker:
     def parting(self, piece: Piece, named: Iterable[Named]) -> Parting | None:
         """The first place of a piece beyond its floor, with what was named imposed."""
         fault = imposed(named)
-        measured, limits = self.errors_with(piece, fault), self.floor_of(piece, fault)
+        measured = self.errors_with(piece, fault)
+        near = self._near_floor(piece) if fault is NO_FAULT else None
+        if near is not None and all((rows <= 1).all() for rows in _known(near.ratios(measured))):
+            return None
+        limits = self.floor_of(piece, fault)
         for key, ratios in sorted(limits.ratios(measured).items(), key=lambda item: self.place[item[0]]):
             beyond = np.flatnonzero(ratios > 1)
             if beyond.size:
@@ -133,10 +147,27 @@ class Walker:
         return self.floors[key]
 
     def _measured_floor(self, piece: Piece, fault: Fault) -> Floor:
+        """Ours in the pair's format is what was just compared, where that is float32."""
+        latest, coarse = self._latest, None
+        if latest is not None and self.precision == "fp32" and latest[0] == piece and latest[1] is fault:
+            coarse = latest[2]
         try:
-            return floor(piece, self.model, self.seen, fault, self.precision)
+            found = floor(piece, self.model, self.seen, fault, self.precision, coarse)
         except NonFiniteError:
             return Floor(self._everywhere(piece, LEAST * UNIT[self.precision]), self.precision)
+        self.effort.did(_layers(piece) * (2 if coarse else 3))
+        if self.ground is not None and fault is NO_FAULT:
+            self.ground.floors[self.seen.ids, piece, self.kind] = self._entry(piece), found
+        return found
+
+    def _near_floor(self, piece: Piece) -> Floor | None:
+        """A floor of the same piece that another comparison measured: enough to acquit, not to accuse."""
+        if self.ground is None or (piece, NO_FAULT.what) in self.floors:
+            return None
+        return self.ground.near(self.seen.ids, piece, self._entry(piece), self.kind)
+
+    def _entry(self, piece: Piece) -> np.ndarray | None:
+        return None if piece.from_ids else entering(self.spec, self.seen, piece.start)
 
     def explain(self, piece: Piece, at: Parting, named: Sequence[Named]) -> Fault | None:
         """One fault, or else two at once, that bring the piece to the floor, or past the place where it parted."""
@@ -148,8 +179,15 @@ class Walker:
             self.best(piece, at, base, single)
             or self.fitted(piece, at, named, families)
             or self.best(piece, at, base, [suspect.fault for suspect in felt_at(cached, sites)])
-            or self.best(piece, at, base, [together(pair) for pair in combinations(single, 2)])
-            or next((found for each in single if (found := self.beside(piece, at, base, each, families))), None)
+            or (self.paired(piece, at, base, single, families) if len(piece.layers) <= PAIRED else None)
+        )
+
+    def paired(
+        self, piece: Piece, at: Parting, base: Fault, single: Sequence[Fault], families: Sequence[Family]
+    ) -> Fault | None:
+        """Two at once: both without a number, or one of them with a number that is tried."""
+        return self.best(piece, at, base, [together(pair) for pair in combinations(single, 2)]) or next(
+            (found for each in single if (found := self.beside(piece, at, base, each, families))), None
         )
 
     def beside(self, piece: Piece, at: Parting, base: Fault, fault: Fault, families: Sequence[Family]) -> Fault | None:
@@ -159,6 +197,7 @@ class Walker:
 
     def best(self, piece: Piece, at: Parting, base: Fault, candidates: Sequence[Fault]) -> Fault | None:
         """The candidate that clears the whole piece, else the one that clears most of it behind the place."""
+        self.effort.plan(_layers(piece) * len(candidates))
         before = self.errors_with(piece, base)
         measured = [(self.cleared(piece, at, base, fault, before), fault) for fault in candidates]
         past = [(reach, left, fault) for (reach, left), fault in measured if reach > self.place[at.site, at.layer]]
@@ -170,7 +209,10 @@ class Walker:
     def cleared(self, piece: Piece, at: Parting, base: Fault, fault: Fault, before: Errors) -> tuple[float, float]:
         """(place of the first site beyond the floor, ∞ if none; the largest multiple of the floor where it parted)."""
         both, here = together((base, fault)), (at.site, at.layer)
-        measured, limits = self.errors_with(piece, both), self.floor_of(piece, both)
+        measured = self.errors_with(piece, both)
+        if explains_little(measured.get(here), before[here]):
+            return -1.0, self.floor_of(piece, base).overall(measured).get(here, np.inf)
+        limits = self.floor_of(piece, both)
         worst = limits.overall(measured)
         beyond = [self.place[key] for key, ratio in worst.items() if not ratio <= 1]
         if here not in worst:
@@ -182,10 +224,14 @@ class Walker:
 
     def errors_with(self, piece: Piece, fault: Fault) -> Errors:
         """What is left in a piece with a fault imposed; infinitely much where it drives our numbers out of range."""
+        self.effort.did(_layers(piece))
         try:
-            return errors(alone(piece, self.model, self.seen, fault), self.seen, self.spec)
+            found = alone(piece, self.model, self.seen, fault)
         except NonFiniteError:
+            self._latest = None
             return self._everywhere(piece, np.inf)
+        self._latest = piece, fault, found
+        return errors(found, self.seen, self.spec)
 
     def _everywhere(self, piece: Piece, value: float) -> Errors:
         seen = (key for key in self.seen.sites if key in self.place and self.in_piece(piece, key))
@@ -220,7 +266,12 @@ class Walker:
         best = min(range(len(tried)), key=lambda at: error(float(np.log(tried[at]))))
         around = (tried[0] / SPREAD, *tried, tried[-1] * SPREAD)[best : best + 3]
         scanned = np.linspace(np.log(around[0]), np.log(around[-1]), SCANNED)
-        least = int(np.argmin([error(float(log)) for log in scanned]))
+        self.effort.plan(_layers(piece) * (len(tried) + SCANNED))
+        found_there = [error(float(log)) for log in scanned]
+        least = int(np.argmin(found_there))
+        if not found_there[least] < float(np.nanmean(self.errors_with(piece, base)[key])):
+            return []  # no number there is better than ours
+        self.effort.plan(_layers(piece) * STEPS)
         bounds = (scanned[max(least - 1, 0)], scanned[min(least + 1, SCANNED - 1)])
         found = minimize_scalar(error, bounds=bounds, method="bounded", options={"maxiter": STEPS, "xatol": EXACT})
         return [family.make(float(np.exp(found.x)))]
@@ -250,6 +301,21 @@ class Walker:
         if broken and not needed:
             return None
         return Named(fault, needed if broken else None)
+
+
+def explains_little(left: np.ndarray | None, before: np.ndarray) -> bool:
+    """Whether a fault leaves so much at every position that no floor can make an explanation of it."""
+    return left is None or bool((EXPLAINS * left >= before)[np.isfinite(before) | np.isinf(before)].all())
+
+
+def _known(ratios: Mapping[Key, np.ndarray]) -> Iterable[np.ndarray]:
+    """Of every site the positions that were kept."""
+    return (rows[~np.isnan(rows)] for rows in ratios.values())
+
+
+def _layers(piece: Piece) -> int:
+    """What running a piece counts for."""
+    return max(1, len(piece.layers))
 
 
 def imposed(named: Iterable[Named]) -> Fault:

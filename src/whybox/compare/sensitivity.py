@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from whybox.compare.described import same_shape
+from whybox.compare.effort import Effort
 from whybox.compare.prompts import Text
 from whybox.compare.restoring import Restoring
 from whybox.compare.sides import Live
@@ -74,21 +75,21 @@ class Sensitivity:
     runs: int
 
 
-def sensitivity(
-    ours: Live, theirs: Live, texts: Sequence[Text], told: Callable[[str], None] = lambda line: None
-) -> Sensitivity:
+def sensitivity(ours: Live, theirs: Live, texts: Sequence[Text], effort: Effort | None = None) -> Sensitivity:
     """UsageError for sides that are no full model and a quantisation of it."""
     full, held = _both(ours, theirs)
     restoring = Restoring(full, held, ours.model.way)
     units = tuple(_units(full, held, theirs.precision))
     runs = (len(units) + 2 * len(SIZES) + 2) * len(texts)
-    told(f"{len(texts)} texts × {len(units) + 2 * len(SIZES) + 2} = {runs} runs")
+    effort = effort or Effort()
+    effort.plan(runs)
+    effort.begin(f"{len(texts)} texts × {len(units) + 2 * len(SIZES) + 2} = {runs} runs")
     forced = _Forced(restoring, texts, max(1, MOST_NUMBERS // (full[0].vocab * len(texts))))
+    effort.did(2 * len(texts))
     found = []
-    for number, unit in enumerate(units):
-        if number and number % 50 == 0:
-            told(f"{number} of {len(units)}")
+    for unit in units:
         found.append(forced.restored(unit))
+        effort.did(len(texts))
     sets = tuple(forced.restored(unit) for unit in _together(found))
     worst = float(forced.base.mean())
     return Sensitivity(

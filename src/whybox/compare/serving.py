@@ -83,7 +83,7 @@ class _Meeting:
     unsaid: list[tuple[str, str]] = field(default_factory=list)
 
     def result(self) -> ServedComparison:
-        self.asked.told(f"{self.other.name}: {len(self.texts)} texts × {REPEATS} calls")
+        self.asked.effort.begin(f"{self.other.name}: {len(self.texts)} texts × {REPEATS} calls")
         theirs = ask(self.other, self.texts, self.asked.written)
         self.unsaid += [
             ("sites, heads, tensors", "an endpoint shows text and log-probabilities alone"),
@@ -151,8 +151,9 @@ class _Meeting:
                 return _with(found, "rounding", each)
         sure = imposing if told != NOT_TOLD else imposing[:1]
         for each in sure:
-            self.asked.told(f"{each.candidates} known faults imposed in {each.precision}")
-            fault, rivals, tried = each.explain()
+            self.asked.effort.plan(each.candidates)
+            self.asked.effort.begin(f"{each.candidates} known faults imposed in {each.precision}")
+            fault, rivals, tried = each.explain(self.asked.effort)
             if fault is not None:
                 return _with(found, "named", each, named=(fault.name, fault.what), tried=tried)
         more = (UNTOLD,) if told == NOT_TOLD else ()

@@ -60,13 +60,15 @@ def held_as(spec: Spec, weights: Weights, precision: str) -> tuple[Spec, Weights
 
 
 def _held(role: str, array: Array, precision: str) -> Array:
-    match held_bits(role, array, precision):
-        case 8:
-            return eight_bits(_rows(role, array)).reshape(array.shape)
-        case 5:
-            return four_bits(_rows(role, array)).reshape(array.shape)
-        case _:
-            return np.asarray(rounded(array, SITES_IN[precision]))
+    bits = held_bits(role, array, precision)
+    if bits > 8:
+        return np.asarray(rounded(array, SITES_IN[precision]))
+    return held_rows(as_rows(role, array), bits).reshape(array.shape)
+
+
+def held_rows(rows: Array, bits: int) -> Array:
+    """Rows of a matrix as codes of so many bits, scales included, hold them: 8, or 5 for 4-bit codes."""
+    return eight_bits(rows) if bits == 8 else four_bits(rows)
 
 
 def held_bits(role: str, array: Array, precision: str) -> int:
@@ -74,12 +76,12 @@ def held_bits(role: str, array: Array, precision: str) -> int:
     own = role.rpartition(".")[2]
     if precision not in CODED or array.ndim < 2 or own in _TABLES or own.endswith("bias"):
         return {"fp64": 64, "fp32": 32}.get(SITES_IN[precision], 16)
-    rows = _rows(role, array)
+    rows = as_rows(role, array)
     four = precision == "int4" and own != "head" and len(rows) % TILE == 0 and rows.shape[1] % GROUP == 0
     return 5 if four else 8
 
 
-def _rows(role: str, array: Array) -> Array:
+def as_rows(role: str, array: Array) -> Array:
     """A role as the matrix [out in] that is multiplied by."""
     own = role.rpartition(".")[2]
     return array.reshape(len(array) if own == "out" else -1, array[0].size if own == "out" else array.shape[-1])

@@ -3,12 +3,12 @@
 `schema` knows which fields exist; what they must mean together is checked in `meaning`.
 """
 
-from difflib import get_close_matches
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from whybox.errors import meant
 from whybox.items.instance import By, Kind, Role
 
 
@@ -41,12 +41,10 @@ class Strict(BaseModel):
         known = list(cls.model_fields)
         for key in data:
             if key not in known:
-                near = get_close_matches(str(key), known, n=1, cutoff=0.5)
-                meant = f" (did you mean {near[0]!r}?)" if near else ""
                 raise PydanticCustomError(
                     "unknown_key",
                     "one of {known}, found '{key}'{meant}",
-                    {"known": ", ".join(known), "key": str(key), "meant": meant},
+                    {"known": ", ".join(known), "key": str(key), "meant": meant(key, known)},
                 )
         return data
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from whybox.compare.coded import moved_by_codes
 from whybox.compare.comparison import Asked, Comparison, compare
 from whybox.compare.harm import Harm
 from whybox.compare.naming import Tried
@@ -21,6 +22,7 @@ from whybox.report.document.base import obtained
 from whybox.report.document.diff import (
     DiffDocument,
     HarmRow,
+    HeldRow,
     LeftRow,
     NamedRow,
     OverflowRow,
@@ -82,6 +84,7 @@ def _computed(ours: Live, theirs: Computed, asked: Asked, seed: int, lang: Lang)
         ),
         harm=None if found.harm is None else _harm(found.harm),
         harm_reason=None if found.harm is not None else "no logits on both sides",
+        held=tuple(HeldRow(precision=p, error=e) for p, e in moved_by_codes(ours, theirs).items()),
         missing_sites=found.missing,
         windows_not_reached=found.unreached,
         unsaid=tuple(UnsaidRow(what=what, why=why) for what, why in (*found.unsaid, *EXCHANGED[: found.exchanged])),

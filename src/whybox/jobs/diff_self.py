@@ -2,9 +2,11 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from whybox.compare.comparison import Asked, Comparison, compare
+from whybox.compare.comparison import Asked, Comparison, compare, work_of
+from whybox.compare.ground import Ground
+from whybox.compare.prompts import default_texts
 from whybox.compare.sides import Live
 from whybox.engine.choice import NUMPY, resolve
 from whybox.errors import UsageError
@@ -48,15 +50,18 @@ def diff_self(model: Model, asked: Asked, seed: int = 0, lang: Lang = "en") -> S
     """Every way against the model as it was opened."""
     begun, base = time.perf_counter(), Live(model.name, model)
     torch = resolve(model.way.engine) == "torch" and model.way != NUMPY
+    asked = replace(asked, texts=asked.texts or tuple(default_texts(model)))
+    ground, chosen = Ground(base, asked.effort), RUNGS if torch else RUNGS[:1]
     rows, not_run = [], []
-    for rung in RUNGS if torch else RUNGS[:1]:
+    for number, rung in enumerate(chosen, 1):
         try:
             side = rung.side(model)
         except UsageError as error:
             not_run.append(f"{rung.name}: {error.cause}")
             continue
-        asked.told(rung.name)
-        rows.append(_row(rung.name, compare(base, side, asked)))
+        asked.effort.within = f"{number}/{len(chosen)} {rung.name}"
+        asked.effort.later = (len(chosen) - number) * len(asked.texts or ()) * work_of(base)
+        rows.append(_row(rung.name, compare(base, side, asked, ground)))
     if not torch:
         not_run += [f"{rung.name}: needs the torch engine" for rung in FOR_TORCH]
     return SelfDocument(

@@ -24,7 +24,7 @@ def diff_sensitivity(ours: Live, theirs: Side, asked: Asked, seed: int = 0, lang
     if not isinstance(theirs, Live):
         raise UsageError(f"{theirs.name} holds no weights to give back", "whybox diff smollm2 @int4 --sensitivity")
     texts = asked.texts or tuple(default_texts(ours.model))
-    found = sensitivity(ours, theirs, texts, asked.told)
+    found = sensitivity(ours, theirs, texts, asked.effort)
     return SensitivityDocument(
         schema=SensitivityDocument.identity(),
         lang=lang,

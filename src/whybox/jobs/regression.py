@@ -94,7 +94,7 @@ def _quoted(text: str) -> str:
 def _says(leaf: Leaf) -> str:
     match leaf.code, leaf.detail:
         case "order", _:
-            return "The answer is right in every order of the parts."
+            return "The answer is right whichever part comes first."
         case "context-use", _:
             return f"The answer follows {', '.join(leaf.about)}."
         case "knowledge", "missing":

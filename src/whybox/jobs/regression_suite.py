@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from whybox.cause.study import Study
 from whybox.items.case import Case
+from whybox.items.question import question_of
 from whybox.items.slots import slots_in
 from whybox.suite.config import (
     AnyTest,
@@ -44,9 +45,9 @@ class Finding:
 
     @property
     def asks(self) -> str:
-        """The part that asks: `question`, else the last."""
-        names = [part.name for part in self.case.filled().parts]
-        return "question" if "question" in names else names[-1]
+        """The part that asks; where none may, the last."""
+        case = self.case.filled()
+        return question_of(case) or case.parts[-1].name
 
 
 def finding_of(study: Study, case: Case, right: bool) -> Finding:

@@ -65,10 +65,12 @@ def prepare(path: Path, options: RunOptions, opened: Callable[[TargetText], Targ
     for `why` where a target is no model of this machine; whatever `know` raises.
     """
     suite = seeded(Behaviour.load(path), options.seed, options.repeat)
-    if options.model is not None:
-        file = suite.file.model_copy(update={"targets": [TargetText(model=options.model)]})
-        suite = replace(suite, file=file)
-    targets = {text.title: opened(text) for text in suite.file.targets}
+    if options.model is None:
+        targets = _opened(suite, opened)
+    else:
+        text = TargetText(model=options.model)
+        suite = replace(suite, file=suite.file.model_copy(update={"targets": [text]}))
+        targets = {text.title: opened(text)}
     if options.why is not None:
         require_weights(targets)
     said = grounds_of(suite, targets, path.parent)
@@ -76,6 +78,15 @@ def prepare(path: Path, options: RunOptions, opened: Callable[[TargetText], Targ
     known = know({name: (target, _wanted(suite, name, planned)) for name, target in targets.items()})
     grounds = {name: known[name].on(ground) if name in known else ground for name, ground in said.items()}
     return Prepared(suite, targets, grounds, planned if grounds == said else plan(suite, grounds), known)
+
+
+def _opened(suite: Behaviour, opened: Callable[[TargetText], Target]) -> dict[str, Target]:
+    """The targets that the file names, each by its title."""
+    targets = {}
+    for place, text in enumerate(suite.file.targets):
+        with suite.told_of("targets", place):
+            targets[text.title] = opened(text)
+    return targets
 
 
 def _wanted(suite: Behaviour, target: str, planned: Planned) -> Wanted:

@@ -55,6 +55,7 @@ class Kept:
 
     document: RunDocument
     calls: dict[Key, Seen]
+    name: str
 
 
 def compare_runs(first: Path, second: Path, margin: float | None = None, lang: Lang = "en") -> ComparisonDocument:
@@ -67,7 +68,8 @@ def compare_runs(first: Path, second: Path, margin: float | None = None, lang: L
             f"{first} and {second} have no prompt with a score in common",
             "compare runs of one suite with the same data and seed",
         )
-    groups = _groups(one, other, shared)
+    itself = one.name == other.name and one.calls == other.calls
+    groups = [] if itself else _groups(one, other, shared)
     rows = _rows([*_probes(groups, other.document.seed), *groups], margin)
     differing = [key for key in shared if _outcome(one, key) != _outcome(other, key)]
     ranked = sorted(differing, key=lambda key: (_outcome(one, key) != "right", key[:4]))
@@ -90,6 +92,7 @@ def compare_runs(first: Path, second: Path, margin: float | None = None, lang: L
         changed=tuple(_changed(one, other, key) for key in ranked[:MOST_CHANGED]),
         changed_more=max(0, len(ranked) - MOST_CHANGED),
         shown=_overall(rows),
+        same_run=itself,
     )
 
 
@@ -106,7 +109,8 @@ def _kept(folder: Path) -> Kept:
                 target = "" if alone else score.target
                 key = (target, score.probe, score.item, score.arm, score.run, sent(found.call.request))
                 calls[key] = Seen(score, said(found.outcome))
-    return Kept(document, calls)
+        name = store.note("run") or ""
+    return Kept(document, calls, name)
 
 
 def _side(folder: Path, kept: Kept) -> SideInfo:
@@ -262,23 +266,25 @@ def _row(group: Group | Together, p: float, adjusted: float, same: float | None)
         p_adjusted=adjusted,
         p_same=same,
         p_same_reason=NO_MARGIN if same is None else None,
-        shown=_shown(difference, adjusted, same),
+        shown=_shown(group, adjusted, same),
     )
 
 
-def _shown(difference: float | None, adjusted: float, same: float | None) -> Shown:
+def _shown(group: Group | Together, adjusted: float, same: float | None) -> Shown:
     """Within the margin comes first: a difference may be real and small enough."""
     if same is not None and same <= ALPHA:
         return "same"
-    if adjusted <= ALPHA and difference:
-        return "worse" if difference < 0 else "better"
-    return "open"
+    if adjusted <= ALPHA and group.difference:
+        return "worse" if group.difference < 0 else "better"
+    return "open" if group.texts or group.lost or group.worse or group.better else "alike"
 
 
 def _overall(rows: Sequence[DifferenceRow]) -> Shown:
     shown = {row.shown for row in rows}
     if shown == {"same"}:
         return "same"
+    if shown <= {"same", "alike"}:
+        return "alike"
     return "worse" if "worse" in shown else "better" if "better" in shown else "open"
 
 

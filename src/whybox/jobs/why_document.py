@@ -10,6 +10,7 @@ from whybox.cause.floor import asks_reference
 from whybox.cause.screen import Screen
 from whybox.cause.spans import Stretch
 from whybox.cause.study import GENERATED, Study
+from whybox.items.question import ASKS
 from whybox.jobs.provenance import model_info, versions
 from whybox.jobs.regression import Opened, regression_test, source_of
 from whybox.jobs.regression_suite import finding_of, regression_suite
@@ -270,11 +271,15 @@ def _notes(study: Study, views: Views, facts: Facts, told: Told) -> Iterator[str
             else f"null [{band.low:.2f}, {band.high:.2f}], p {band.p:.3f}"
         )
         yield f"the evidence hidden from all later positions: LD {study.hidden.effect:+.3g} nats ({beside})"
+    if study.roles.evidence and not study.roles.presumed and study.roles.question not in (None, ASKS):
+        yield f"no part is called `question`: “{study.roles.question}” is taken for the one that asks"
     if study.roles.presumed:
         yield "the case names no evidence: the sentences that state the right answer stand in for it"
     drawn, combined = told.case.variants(seed=study.seed), math.prod(len(each) for each in told.case.text.vary.values())
     if len(drawn) < min(combined, MOST_DRAWN):
         yield f"{len(drawn)} of {combined} combinations of `vary` are used: in the others one value holds another"
+    if not study.asked.stand_in and study.asked.right != told.case.filled().right:
+        yield f"the answers are compared in the letters that were written: “{study.asked.right}”, “{study.asked.wrong}”"
     if study.asked.stand_in:
         what = "what was written" if study.wrong_here else "the second choice where the right answer begins"
         yield f"the case names no wrong answer: {what} stands in for it"

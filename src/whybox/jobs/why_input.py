@@ -6,15 +6,28 @@ from whybox.items.instance import CaseInstance
 from whybox.model import Model
 from whybox.text.prompt import Prompt
 
+_OURS = frozenset({"template", "bos"})
+
 
 def check(model: Model, case: CaseInstance, fact: str) -> None:
     """Raises CaseError, PromptError or UsageError at the first thing that would make every result meaningless."""
+    _check_names(case)
     prompt = model.prompt(case)
     _check_length(model, prompt, case)
     _check_answers(model, prompt, case)
     _check_evidence(case)
     if fact:
         _check_fact(case, fact)
+
+
+def _check_names(case: CaseInstance) -> None:
+    """A part called as the report calls what nobody wrote would be added up with it."""
+    for part in case.parts:
+        if part.name in _OURS:
+            raise CaseError(
+                f"a part cannot be called {part.name!r}: the report calls what stands around the parts so",
+                "give it another name",
+            )
 
 
 def _check_length(model: Model, prompt: Prompt, case: CaseInstance) -> None:

@@ -50,6 +50,8 @@ def verdict_of(study: Study, ruling: Ruling, facts: Facts, told: Told) -> d.Verd
         scope="variants" if ruling.variants else "this-prompt",
         next_step=next_step(ruling, facts, told.lang),
         checked=tuple(checks(study, told.case)),
+        lift=facts.lift,
+        lift_reason=None if facts.lift is not None else "no evidence is named, or no head is without a sink",
     )
 
 

@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import Any, TypeVar
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from whybox.cause.answers import read
 from whybox.cause.bench import Bench
@@ -22,7 +22,7 @@ from whybox.cause.stages import stages
 from whybox.cause.study import Study, open_study
 from whybox.engine import choice
 from whybox.engine.edit import zero
-from whybox.engine.trace import Engine, Trace, log_softmax
+from whybox.engine.trace import Engine, Trace
 from whybox.items.case import Case
 from whybox.learn.text_attention import HeadsRead, LayerPattern
 from whybox.learn.text_attention import read as read_heads
@@ -48,8 +48,9 @@ class TextA:
 
     @cached_property
     def base(self) -> Trace:
-        """The run as it is; rotated queries and keys are kept, from which every pattern follows."""
-        return self.model.engine.run(self.ids, KEPT)
+        """The run as it is. Kept: rotated queries and keys, from which every pattern follows; the last stream."""
+        last = len(self.model.spec.layers) - 1
+        return self.model.engine.run(self.ids, (*KEPT, ("resid_post", last)))
 
     @cached_property
     def nll(self) -> float:
@@ -159,14 +160,22 @@ def oracle_ids(model: Model, text: str) -> tuple[int, ...]:
 
 
 def nll(logits: Float[np.ndarray, "q v"], ids: Sequence[int], first: int = 0) -> float:
-    """−mean log p of each next id, nats, for rows from `first` on; some rows at a time, since they become float64."""
+    """−mean log p of each next id, nats, for rows from `first` on; some rows at a time, since they are copied."""
     rows = range(first, len(ids) - 1)
     total = 0.0
     for start in range(rows.start, rows.stop, ROWS_AT_ONCE):
         part = slice(start, min(start + ROWS_AT_ONCE, rows.stop))
         chosen = np.asarray(ids[part.start + 1 : part.stop + 1])
-        total -= float(np.take_along_axis(log_softmax(logits[part]), chosen[:, None], axis=1).sum())
+        total -= float(_log_probabilities(logits[part], chosen).sum())
     return total / len(rows)
+
+
+def _log_probabilities(logits: Float[np.ndarray, "q v"], chosen: Int[np.ndarray, "q"]) -> Float[np.ndarray, "q"]:
+    """z[chosen] − max − ln Σ exp(z − max). Exponentials as wide as the logits, their sum in float64."""
+    peak = logits.max(axis=1, keepdims=True)
+    total = np.exp(logits - peak).sum(axis=1, dtype=np.float64)
+    picked = np.take_along_axis(logits, chosen[:, None], axis=1)
+    return np.asarray((picked - peak)[:, 0] - np.log(total))
 
 
 def chance(vocab: int) -> float:

@@ -24,17 +24,25 @@ def rounded(x: Float[np.ndarray, "*any"], precision: str) -> Float[np.ndarray, "
             with np.errstate(over="ignore"):
                 return x.astype(np.float16).astype(x.dtype)
         case "bf16":
-            return _bf16(x.astype(np.float32)).astype(x.dtype)
+            return _bf16(x.astype(np.float32, copy=False)).astype(x.dtype, copy=False)
         case _:
             raise UsageError(f"no number format {precision!r}", f"known: {', '.join(UNIT)}")
 
 
 def _bf16(x: Float[np.ndarray, "*any"]) -> Float[np.ndarray, "*any"]:
-    """Half of the last kept bit is added, less one where that bit is even; then the lower half is cut off."""
+    """Half of the last kept bit is added, less one where that bit is even; then the lower half is cut off.
+
+    In steps that overwrite one array: a new one for each takes three times as long.
+    """
     bits = x.view(np.uint32)
-    up = ((bits >> 16) & 1) + np.uint32(0x7FFF)
-    kept = np.where(np.isfinite(x), bits + up, bits) & np.uint32(0xFFFF0000)
-    return np.asarray(np.where(np.isnan(x), x, kept.view(np.float32)))
+    kept = np.asarray(bits >> 16)
+    kept &= 1
+    kept += np.uint32(0x7FFF)
+    kept += bits  # an infinity's lower half is zero and stays below the cut; a NaN could wrap around
+    kept &= np.uint32(0xFFFF0000)
+    near: Float[np.ndarray, "*any"] = kept.view(np.float32)
+    np.copyto(near, x, where=np.isnan(x))
+    return near
 
 
 def is_rounded(x: Float[np.ndarray, "*any"], precision: str) -> bool:

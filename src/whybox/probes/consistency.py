@@ -12,7 +12,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from whybox.errors import UsageError
+from whybox.errors import UsageError, meant
 from whybox.items.generate import Item, generate
 from whybox.items.generate.fillers import draw_fillers, joiner
 from whybox.items.seeds import item_generator
@@ -85,7 +85,8 @@ class ConsistencyProbe(Design):
     def _sides(self, ground: Ground) -> list[str]:
         """The names of what is compared with the target itself."""
         if unknown := [way for way in self.ways or () if way not in ALL_WAYS]:
-            raise UsageError(f"consistency: no way {unknown[0]!r}", f"ways: {', '.join(ALL_WAYS)}")
+            near = meant(unknown[0], ALL_WAYS)
+            raise UsageError(f"consistency: no way {unknown[0]!r}{near}", f"ways: {', '.join(ALL_WAYS)}")
         if missing := [each for each in self.against if each not in (*ground.others, ground.target)]:
             known = ", ".join(ground.others) or "no other"
             raise UsageError(f"consistency: against {missing[0]!r}: the suite has {known}", "name it under `targets`")

@@ -223,7 +223,7 @@ class Design(Strict):
     runs: Annotated[int, Field(ge=1, le=100)]
     language: Language = "en"
     data: str | None = None
-    max_tokens: Annotated[int, Field(ge=1, le=4096)] = 24
+    max_tokens: Annotated[int, Field(ge=1, le=4096)] = 64
 
     @property
     def sets(self) -> tuple[tuple[str, str], ...]:

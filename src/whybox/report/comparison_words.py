@@ -5,6 +5,8 @@ COMPARISONS: dict[str, tuple[str, str]] = {
     "cmp.head.worse": ("The second run is shown to be worse.", "数据表明第二次测试更差。"),
     "cmp.head.better": ("The second run is shown to be better, and nowhere worse.", "数据表明第二次测试更好，且无一处更差。"),
     "cmp.head.same": ("Both runs are the same within ±{margin} points in every arm.", "两次测试在每个臂上相差均在 ±{margin} 个百分点以内。"),
+    "cmp.head.alike": ("Nothing differs: all {n} answers are the same, word for word.", "没有差异：全部 {n} 条回答逐字相同。"),
+    "cmp.head.itself": ("The same run: its {n} answers are compared with themselves.", "同一次测试：{n} 条回答与自身比较。"),
     "cmp.head.open": ("No difference is shown; that they are the same is not shown either.", "未显示差异；也未证明两者相同。"),
     "cmp.sides": (
         "{first} → {second} · {n} prompts in both · {only_first} only in the first, {only_second} only in the second",
@@ -20,6 +22,7 @@ COMPARISONS: dict[str, tuple[str, str]] = {
     "cmp.worse": ("worse", "更差"),
     "cmp.better": ("better", "更好"),
     "cmp.equal": ("same", "相同"),
+    "cmp.alike": ("nothing differs", "无差异"),
     "cmp.open": ("not shown", "未显示"),
     "cmp.together": ("all arms, each item once", "全部臂，每个样本计一次"),
     "cmp.differences": ("Differences by probe and by arm", "各探针与各臂的差异"),

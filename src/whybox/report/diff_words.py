@@ -16,6 +16,11 @@ DIFFS: dict[str, tuple[str, str]] = {
         "部分确定：{named}；其余原因未定。",
     ),
     "diff.verdict.not-determined": ("Different; the cause is not determined.", "存在差异，原因未定。"),
+    "diff.codes": (
+        "Holding these weights in int8 moves them by {eight} of their size, in int4 by {four}: int8 has one scale for a "
+        "row, int4 one for 32 numbers, and these weights lie nearer to int4's grid.",
+        "以 int8 保存这些权重使其偏移自身大小的 {eight}，int4 则为 {four}：int8 每行一个缩放，int4 每 32 个数一个，这些权重更接近 int4 的网格。",
+    ),
     "diff.verdict.unlike": ("Not the same experiment: {reason}.", "不是同一实验：{reason}。"),
     "diff.verdict.within-repeats": (
         "No more than equal calls of an endpoint differ among themselves.",

@@ -7,6 +7,18 @@ PART_WORDS: dict[str, tuple[str, str]] = {
         "p: the share of those spans that change LD as much, up or down",
         "p：这些片段中，改变（无论升降）不小于它的比例",
     ),
+    "evidence.finding.uncut": (
+        "No cut could be made: behind it the decision row would see nothing, or nothing could be read",
+        "无法做任何切断：切断后决定行将看不到任何内容，或读不出数值",
+    ),
+    "tried.summary": (
+        "The answer flips in {k} of the {n} experiments that give one",
+        "得到答案的 {n} 个实验中，有 {k} 个使答案翻转",
+    ),
+    "claim.context-use.more-helps": (
+        "More attention to {about} makes the answer right, though its share is not low for its length",
+        "对 {about} 的注意力更多时答案就正确，尽管按长度算它所得的并不低",
+    ),
     # heads and MLPs at the decision
     "parts.title": ("Heads and MLPs taken out", "逐个拿掉注意力头与 MLP"),
     "parts.note": (

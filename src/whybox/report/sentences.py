@@ -14,11 +14,22 @@ def headline(document: WhyDocument, lang: Lang) -> str:
     cause = document.verdict.causes[0]
     joint = " · ".join(c for c in (cause.detail or "").split("+") if c)
     about = ", ".join(cause.about) or joint or "?"
-    parts = [say(claim_key(cause.code, cause.detail), lang, about=about)]
+    parts = [say(_claim(document.verdict), lang, about=about)]
     proof = [clause for clause in (_flip_clause(cause, document.verdict, lang), _sham_clause(cause, lang)) if clause]
     if proof:
         parts.append(("，" if lang == "zh" else ", ").join(proof))
     return ("：" if lang == "zh" else ": ").join(parts) + ("。" if lang == "zh" else ".")
+
+
+def _claim(verdict: Verdict) -> str:
+    """What is claimed of the first cause: of evidence that gets as much attention as its length gives it, not that it
+    was looked at too little.
+    """
+    cause = verdict.causes[0]
+    not_low = verdict.lift is not None and verdict.lift >= 1
+    if (cause.code, cause.detail) == ("context-use", "not-looked-at") and not_low:
+        return "claim.context-use.more-helps"
+    return claim_key(cause.code, cause.detail)
 
 
 def _flip_clause(cause: Cause, verdict: Verdict, lang: Lang) -> str:
@@ -37,6 +48,12 @@ def _sham_clause(cause: Cause, lang: Lang) -> str:
         return ""
     key = "proof.shams" if cause.shams.flipped else "proof.no_sham"
     return say(key, lang, hits=cause.shams.flipped, n=cause.shams.n)
+
+
+def flips_of(document: WhyDocument) -> tuple[int, int]:
+    """How many experiments flip the answer, of those after which there is one."""
+    told = [tried.flips for tried in document.tried if tried.flips is not None]
+    return sum(told), len(told)
 
 
 def called(name: str, document: WhyDocument, lang: Lang) -> str:
@@ -98,6 +115,8 @@ def tone_of(effect: float | None, noise: float) -> str:
 def evidence_finding(document: WhyDocument, lang: Lang) -> str:
     """Which cut changed the metric most, beside the share of attention it had."""
     metric = document.metric.name
+    if all(row.direct is None for row in document.segments):
+        return say("evidence.finding.uncut", lang)
     known = [row for row in document.segments if row.direct is not None and not below(row.direct, row.noise)]
     if not known:
         return say("evidence.finding.none", lang, metric=metric)

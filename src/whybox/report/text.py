@@ -52,8 +52,8 @@ def render_why(document: WhyDocument, console: Console, lang: Lang, path: str = 
         console.print()
         console.print(Text(one_line(sentences.agreement(document, lang))))
     parts(document, console, lang)
-    flipping = sum(1 for tried in document.tried if tried.flips)
-    heading(console, say("tried.summary", lang, n=len(document.tried), k=flipping))
+    flipping, answered = sentences.flips_of(document)
+    heading(console, say("tried.summary", lang, n=answered, k=flipping))
     console.print(_tried_table(document.tried[:MOST_TRIED], document, console, lang))
     if len(document.tried) > MOST_TRIED:
         console.print(Text(say("tried.more", lang, n=len(document.tried) - MOST_TRIED), style="dim"))

@@ -8,16 +8,16 @@ from whybox.report.estimate_line import p_text, points
 from whybox.report.visible import one_line
 from whybox.report.words import say
 
-MARKS = {"worse": "✗", "better": "↑", "same": "=", "open": "?"}
+MARKS = {"worse": "✗", "better": "↑", "same": "=", "alike": "=", "open": "?"}
 
 
 def render_comparison(document: ComparisonDocument, console: Console, lang: Lang) -> None:
-    """In at most as many lines as there are arms and settings."""
+    """In at most as many lines as there are arms and settings; without the arms where nothing differs."""
     console.print(Text(f"{MARKS[document.shown]} {comparison_head(document, lang)}", style="bold"))
     console.print(Text(one_line(sides(document, lang)), style="dim"))
     for probe in document.probes:
         console.print(Text(f"  {MARKS[probe.shown]} {one_line(probe.probe)}  {difference(probe, lang)}", style="bold"))
-    for row in document.rows:
+    for row in () if document.shown == "alike" else document.rows:
         console.print(
             Text(f"  {MARKS[row.shown]} {one_line(row.probe)} · {one_line(row.arm)}  {difference(row, lang)}")
         )
@@ -27,8 +27,10 @@ def render_comparison(document: ComparisonDocument, console: Console, lang: Lang
 
 def comparison_head(document: ComparisonDocument, lang: Lang) -> str:
     """The verdict in a sentence."""
+    if document.same_run:
+        return say("cmp.head.itself", lang, n=document.matched)
     margin = "" if document.margin is None else points(document.margin)
-    return say(f"cmp.head.{document.shown}", lang, margin=margin)
+    return say(f"cmp.head.{document.shown}", lang, margin=margin, n=document.matched)
 
 
 def sides(document: ComparisonDocument, lang: Lang) -> str:

@@ -106,6 +106,8 @@ def _prediction(row: PredictionRow, console: Console, lang: Lang) -> None:
     render_question(row.question, console, lang)
     if row.stored and not row.compared:
         _paragraph(console, say("course.stored", lang, said=" ".join(row.said)), "dim")
+    if row.not_stored:
+        _paragraph(console, say("course.earlier", lang, said=" ".join(row.not_stored)), "bold yellow")
     _answers(row.compared, console, lang)
     _paragraphs(console, row.after)
 
@@ -212,6 +214,8 @@ def render_recited(document: RecitedDocument, console: Console, lang: Lang) -> N
     for row in document.stations:
         late = f"  ({say('course.late', lang)})" if row.in_order is False else ""
         _paragraph(console, f"  {PASSED if row.found else FAILED} {row.say}{late}", "" if row.found else "yellow")
+    for remark in document.remarks:
+        _paragraph(console, remark, "bold yellow")
     if document.seconds is not None:
         told = {"seconds": f"{document.seconds:.0f}", "limit": f"{60 * document.minutes:.0f}"}
         _paragraph(console, say("course.took", lang, **told), "")

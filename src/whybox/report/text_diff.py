@@ -21,6 +21,8 @@ def render_diff(document: DiffDocument, console: Console, lang: Lang) -> None:
     sides = " ↔ ".join(f"{side.name} ({side.precision})" for side in document.sides)
     console.print(Text(one_line(sides), style="dim"))
     heading(console, one_line(verdict_line(document, lang)))
+    if (line := codes_line(document, lang)) is not None:
+        console.print(Text(line))
     heading(console, say("diff.ladder", lang))
     console.print(_ladder(document, console, lang))
     for name, lines in (("where", where(document, lang)), ("why", why(document, lang)), ("harm", harm(document, lang))):
@@ -38,6 +40,14 @@ def verdict_line(document: DiffDocument, lang: Lang) -> str:
     values = {"named": named, "precision": precision, "reason": reason(document.reason or "", lang)}
     recorded = ".recorded" if document.verdict == "identical" and document.missing_sites else ""
     return say(f"diff.verdict.{document.verdict}{recorded}", lang, **values)
+
+
+def codes_line(document: DiffDocument, lang: Lang) -> str | None:
+    """That 8 bits do more to these weights than 4, where they do: nobody expects it."""
+    errors = {each.precision: each.error for each in document.held}
+    if not errors or errors["int8"] <= errors["int4"]:
+        return None
+    return say("diff.codes", lang, eight=percent(errors["int8"]), four=percent(errors["int4"]))
 
 
 def _coarse(precision: str) -> int:

@@ -102,8 +102,8 @@ WORDS: dict[str, tuple[str, str]] = (
             "原因未能确定：答案取决于它之前写出的文字",
         ),
         "claim.not-determined.beyond-the-model": (
-            "The cause was not determined: given the evidence and nothing beside it, the answer is wrong",
-            "原因未能确定：除证据外别无材料时，答案也是错的",
+            "The cause was not determined: given the evidence and nothing beside it, the answer is not right",
+            "原因未能确定：除证据外别无材料时，答案也不正确",
         ),
         "claim.not-determined.several-answers": (
             "The cause was not determined: the answer states the right answer and another one",
@@ -326,7 +326,6 @@ WORDS: dict[str, tuple[str, str]] = (
         ),
         # appendix
         "tried.title": ("Everything that was run", "全部实验"),
-        "tried.summary": ("The answer flips in {k} of {n} experiments", "{n} 个实验，其中 {k} 个使答案翻转"),
         "tried.what": ("Changed", "改动"),
         "tried.effect": ("Effect on {metric}, {unit}", "对 {metric} 的效应，{unit}"),
         "verdict.own_path": ("{metric} {after} on the path of the new answer", "在新答案自己的路径上 {metric} {after}"),

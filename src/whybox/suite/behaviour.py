@@ -2,16 +2,16 @@
 `docs/schema/whybox.behaviour.json`. Every fault is one message with the line in which it stands.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from whybox.errors import CaseError, UsageError
+from whybox.errors import CaseError, UsageError, WhyboxError, meant
 from whybox.items.generate import Language
 from whybox.items.schema import Name, Strict
 from whybox.items.yaml_tree import Document, FieldPath, parse_yaml, read_text
@@ -141,17 +141,25 @@ class FileText(Strict):
 
 @dataclass(frozen=True)
 class Behaviour:
-    """A suite file that was read: its text is data, its probes are designs. text: the bytes that were read."""
+    """A suite file that was read: its probes are designs. text: what was read; document: its tree, with lines."""
 
     file: FileText
     probes: Mapping[str, Design]
     text: str
-    source: str
+    document: Document = field(repr=False)
 
     @property
     def digest(self) -> str:
         """Hex name of the file's text."""
         return blake2b(self.text.encode(), digest_size=16).hexdigest()
+
+    @contextmanager
+    def told_of(self, *path: str | int) -> Iterator[None]:
+        """What goes wrong within is told with the line of this field."""
+        try:
+            yield
+        except WhyboxError as fault:
+            raise fault.at(_place(self.document, path)) from fault.__cause__
 
     @classmethod
     def load(cls, path: Path) -> "Behaviour":
@@ -184,7 +192,7 @@ class Behaviour:
             raise _complaint(document, error, ()) from error
         probes = {name: _design(document, name, fields) for name, fields in file.probes.items()}
         _check_names(document, file, probes)
-        return cls(file, probes, text, source)
+        return cls(file, probes, text, document)
 
 
 def demand_of(gate: GateText, measure: Measure) -> Demand | None:
@@ -209,7 +217,7 @@ def _design(document: Document, name: str, fields: Mapping[str, Any] | None) -> 
     given = dict(fields or {})
     kind = given.pop("probe", name)
     if kind not in PROBES:
-        raise _fault(document, ("probes", name), f"a probe among {', '.join(PROBES)}", kind, _near(kind, PROBES))
+        raise _fault(document, ("probes", name), f"a probe among {', '.join(PROBES)}", kind, meant(kind, PROBES))
     try:
         return PROBES[kind].model_validate(_without_blanks(given))
     except ValidationError as error:
@@ -221,21 +229,21 @@ def _check_names(document: Document, file: FileText, probes: Mapping[str, Design
     if len(set(titles)) < len(titles):
         raise _fault(document, ("targets",), "every target once", ", ".join(titles), "; give each a name")
     for name, design in probes.items():
-        for field, wanted in design.sets:
+        for key, wanted in design.sets:
             if wanted not in file.data:
                 known = ", ".join(file.data) or "nothing, since there is no `data`"
-                raise _fault(document, ("probes", name, field), f"data among {known}", wanted, "")
+                raise _fault(document, ("probes", name, key), f"data among {known}", wanted, meant(wanted, file.data))
     for i, gate in enumerate(file.gates):
         _check_gate(document, i, gate, probes)
 
 
 def _check_gate(document: Document, i: int, gate: GateText, probes: Mapping[str, Design]) -> None:
     if gate.probe not in probes:
-        near = _near(gate.probe, probes)
+        near = meant(gate.probe, probes)
         raise _fault(document, ("gates", i, "probe"), f"a probe of this suite ({', '.join(probes)})", gate.probe, near)
     measures = probes[gate.probe].MEASURES
     if gate.statistic not in measures:
-        near = _near(gate.statistic, measures)
+        near = meant(gate.statistic, measures)
         expected = f"a statistic that {gate.probe} measures ({', '.join(measures)})"
         raise _fault(document, ("gates", i, "statistic"), expected, gate.statistic, near)
     if demand_of(gate, measures[gate.statistic]) is None:
@@ -255,14 +263,14 @@ def _fault(document: Document, path: FieldPath, expected: str, found: str, hint:
 
 
 def _located(document: Document, path: FieldPath, said: str) -> UsageError:
+    return UsageError(f"{_place(document, path)}: {said}", REMEDY)
+
+
+def _place(document: Document, path: FieldPath) -> str:
+    """whybox.yaml:5: probes.order.items"""
     line = document.line(path)
     where = f"{document.source}:{line}" if line else document.source
-    return UsageError(f"{where}: {'.'.join(map(str, path)) or 'suite'}: {said}", REMEDY)
-
-
-def _near(word: str, known: Mapping[str, object] | Sequence[str]) -> str:
-    near = get_close_matches(str(word), list(known), n=1, cutoff=0.5)
-    return f" (did you mean {near[0]!r}?)" if near else ""
+    return f"{where}: {'.'.join(map(str, path)) or 'suite'}"
 
 
 def _without_blanks(tree: Any) -> Any:

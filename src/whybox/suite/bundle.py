@@ -10,11 +10,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from whybox.errors import UsageError
+from whybox.errors import UsageError, meant
 from whybox.probes.design import Call, said
 from whybox.suite import records
 from whybox.suite.store import Store
-from whybox.targets.target import Failure
 from whybox.version import __version__
 
 NAME, VERSION = "whybox.replay", 1
@@ -45,11 +44,13 @@ def packed(store_path: Path, named: str) -> Bundle:
     """
     probe, at, wanted = named.partition("@")
     with Store.existing(store_path) as store:
-        found = [each for each in store.finished() if each.call.probe == probe]
-    kept = [Recorded(each.call, said(each.outcome)) for each in found if not isinstance(each.outcome, Failure)]
+        every = [Recorded(each.call, said(each.outcome)) for each in store.finished() if each.is_answered]
+    kept = [each for each in every if each.call.probe == probe]
     targets = sorted({each.call.target for each in kept if not at or each.call.target == wanted})
     if not targets:
-        raise UsageError(f"the run has no answered call of a probe {named!r}", "name one of its probes")
+        there = sorted({f"{each.call.probe}@{each.call.target}" if at else each.call.probe for each in every})
+        cause = f"the run has no answered call of a probe {named!r}{meant(named, there)}"
+        raise UsageError(cause, f"it has: {', '.join(there) or 'none'}")
     if len(targets) > 1:
         asked = ", ".join(targets)
         raise UsageError(f"{probe} was asked of {len(targets)} targets: {asked}", f"say of which: {probe}@{targets[0]}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from whybox.errors import UsageError
+from whybox.items.generate import Item
 from whybox.probes.design import Design, Ground
 from whybox.probes.encoding import encoder_of
 from whybox.probes.ways import ways_of
@@ -35,7 +36,7 @@ def _repeated(design: Design, runs: int) -> Design:
 
 def grounds_of(suite: Behaviour, targets: Mapping[str, Target], folder: Path) -> dict[str, Ground]:
     """What plans are made on. folder: from which the paths of `data` are read."""
-    data = {name: load_items(folder / each.file, each.language) for name, each in suite.file.data.items()}
+    data = {name: _items(suite, name, folder) for name in suite.file.data}
     run = suite.file.run
     sampling = Sampling(run.temperature, run.top_p, stop=tuple(run.stop))
     return {
@@ -52,6 +53,12 @@ def grounds_of(suite: Behaviour, targets: Mapping[str, Target], folder: Path) ->
         )
         for name, target in targets.items()
     }
+
+
+def _items(suite: Behaviour, name: str, folder: Path) -> tuple[Item, ...]:
+    each = suite.file.data[name]
+    with suite.told_of("data", name, "file"):
+        return load_items(folder / each.file, each.language)
 
 
 def _others(name: str, targets: Mapping[str, Target]) -> tuple[str, ...]:

@@ -47,7 +47,8 @@ def plan(suite: Behaviour, grounds: Mapping[str, Ground]) -> Planned:
     probes: dict[Where, Plan | Skipped] = {}
     for name, design in suite.probes.items():
         for target, ground in grounds.items():
-            probes[name, target] = _planned(name, design, ground)
+            with suite.told_of("probes", name):
+                probes[name, target] = _planned(name, design, ground)
     size = suite.file.run.floor
     floors = {target: tuple(floor_calls(_calls_of(probes, target), size.items, size.times)) for target in grounds}
     return Planned(probes, floors)

@@ -13,6 +13,7 @@ from whybox.items.case import Case
 from whybox.items.generate import Item
 from whybox.items.instance import CaseInstance
 from whybox.items.lenient import bare_value
+from whybox.items.question import question_of
 from whybox.items.scoring import AbstainScorer, CandidateScorer, Scorer
 from whybox.probes.design import Ground, Record, said
 from whybox.probes.order import OrderProbe
@@ -47,7 +48,6 @@ from whybox.targets.until_done import until_closed
 from whybox.targets.wire import CUT
 
 MOST_SHOWN = 3
-ASK = "question"
 
 
 @dataclass(frozen=True)
@@ -260,6 +260,5 @@ def _directions(test: KnowledgeTest, case: CaseInstance) -> Iterator[Asking]:
 
 
 def _asks(case: CaseInstance) -> str:
-    """The part that asks: `question`, else the last."""
-    names = [part.name for part in case.parts]
-    return ASK if ASK in names else names[-1]
+    """The part that asks; where none may, the last."""
+    return question_of(case) or case.parts[-1].name

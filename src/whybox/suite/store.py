@@ -17,6 +17,7 @@ from whybox.errors import UsageError
 from whybox.probes.design import AnyOutcome, Call, Cell, Record
 from whybox.suite import records
 from whybox.suite.database import opened, writing
+from whybox.suite.terms import TERMS, Terms, differences
 from whybox.targets.target import Failure
 
 VERSION = 1
@@ -56,6 +57,10 @@ class Finished:
     outcome: AnyOutcome
     source: Source
 
+    @property
+    def is_answered(self) -> bool:
+        return not isinstance(self.outcome, Failure)
+
 
 class Store:
     """The file of a run. One process writes it at a time (`database.only_writer`); any may read."""
@@ -81,22 +86,28 @@ class Store:
     def close(self) -> None:
         self._db.close()
 
-    def begin(self, calls: Sequence[Call], identities: Mapping[str, str] = MappingProxyType({})) -> str:
+    def begin(
+        self,
+        calls: Sequence[Call],
+        identities: Mapping[str, str] = MappingProxyType({}),
+        terms: Terms = MappingProxyType({}),
+    ) -> str:
         """Writes the plan, or finds that it is the one of this file. Gives the name of the run.
 
-        identities: the digest of every target, by its name.
+        identities: the digest of every target, by its name. terms: what the plan follows from.
 
         UsageError where the file holds a run of another plan: its answers are answers to something else.
         """
         plan = records.plan_digest(calls, identities)
         found = self.note("plan")
         if found not in (None, plan):
+            differs = differences(records.parsed(self.note(TERMS) or "{}"), terms)
             raise UsageError(
-                f"{self.path} holds a run of another suite, seed, target or size",
+                f"{self.path} holds another run: {'; '.join(differs) or 'of another suite, seed, target or size'}",
                 "go on with that one, or use another -o",
             )
         if found is None:
-            self._write_plan(plan, calls)
+            self._write_plan(plan, calls, terms)
         return self.note("run") or ""
 
     def extend(self, calls: Sequence[Call]) -> None:
@@ -183,13 +194,17 @@ class Store:
         with writing(self._db, self.path):
             self._db.executemany("INSERT OR REPLACE INTO notes VALUES (?, ?)", list(notes.items()))
 
-    def _write_plan(self, plan: str, calls: Sequence[Call]) -> None:
+    def _write_plan(self, plan: str, calls: Sequence[Call], terms: Terms) -> None:
         with writing(self._db, self.path):
             try:
                 self._insert(calls)
             except sqlite3.IntegrityError as twice:
                 raise UsageError("a plan has two calls for one target, probe, item, arm and run") from twice
-            notes = {"plan": plan, "run": uuid.uuid4().hex}
+            notes = {
+                "plan": plan,
+                "run": uuid.uuid4().hex,
+                TERMS: records.text({name: dict(each) for name, each in terms.items()}),
+            }
             self._db.executemany("INSERT INTO notes VALUES (?, ?)", list(notes.items()))
 
     def _insert(self, calls: Sequence[Call], twice: str = "") -> None:

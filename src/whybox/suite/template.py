@@ -11,7 +11,6 @@ Size = Literal["smoke", "full"]
 _PLAIN = re.compile(r"[\w./~-]+(?::[\w./:-]+)?")  # what YAML takes for the text that it is
 SMOKE = ("order", "edit", "evidence")
 SMOKE_ITEMS = 24
-SMOKE_TOKENS = 64  # of an answer that does not end with its line
 SMOKE_SIZES = {"edit": {"trajectories": 6}}
 FULL_SIZES = {"knowledge": {"dated": "releases"}}
 
@@ -64,8 +63,8 @@ def suite_text(size: Size, model: str = "smollm2") -> str:
 
 def _probe(name: str, size: Size) -> str:
     probe = PROBES[name]
-    designed = {each: probe.model_fields[each].default for each in ("items", "runs")}
-    small: dict[str, int | str] = {"items": SMOKE_ITEMS, "max_tokens": SMOKE_TOKENS, **SMOKE_SIZES.get(name, {})}
+    designed = {each: probe.model_fields[each].default for each in ("items", "runs", "max_tokens")}
+    small: dict[str, int | str] = {"items": SMOKE_ITEMS, **SMOKE_SIZES.get(name, {})}
     sizes = designed | (small if size == "smoke" else FULL_SIZES.get(name, {}))
     return f"  {name}:  # {probe.ABOUT}\n" + "".join(f"    {each}: {count}\n" for each, count in sizes.items())
 

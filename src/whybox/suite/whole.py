@@ -22,6 +22,7 @@ from whybox.suite.runner import Sitting, target_key
 from whybox.suite.scores import ScoredCall, scores_of
 from whybox.suite.shared_time import seconds_taken
 from whybox.suite.store import Counts, Store
+from whybox.suite.terms import terms_of
 from whybox.targets.target import Target
 from whybox.targets.until_done import until_closed
 
@@ -79,7 +80,8 @@ def run(prepared: Prepared, store_path: Path, choice: Choice = Choice(), tell: T
     """Makes the calls that are not finished, then reads all. EndpointError as `Sitting.make`."""
     calls, targets = prepared.planned.calls, prepared.targets
     with only_writer(store_path), Store(store_path) as store:
-        name = store.begin(calls, {title: target.identity.digest for title, target in targets.items()})
+        digests = {title: target.identity.digest for title, target in targets.items()}
+        name = store.begin(calls, digests, terms_of(prepared.suite, prepared.grounds, targets))
         with _cache(choice, prepared.suite, name) as cache:
             going = _Going(prepared, choice, Sitting(store, cache, tell))
             until_closed(going.make(), targets.values())

@@ -13,7 +13,7 @@ Lang = Literal["en", "zh"]
 
 _WHOLE = {
     "evidence alone": "只留证据",
-    "closed book": "不给任何上下文",
+    "closed book": "去掉证据及其旁边的材料",
     "fact added": "补上事实",
     "words of the fact without the answer": "去掉答案后的事实词语",
     "lenient parse": "不计格式的读法",
@@ -122,6 +122,14 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (
         r"(\d+) of (\d+) variants drawn fail like the case",
         lambda m: f"抽取的 {m[2]} 个变体中有 {m[1]} 个与本用例同样出错",
+    ),
+    (
+        r"the answers are compared in the letters that were written: (.+), (.+)",
+        lambda m: f"按写出的大小写比较两个答案：{m[1]}、{m[2]}",
+    ),
+    (
+        r"no part is called `question`: “(.+)” is taken for the one that asks",
+        lambda m: f"没有名为 `question` 的部分：以“{m[1]}”为提问的部分",
     ),
     (
         r"(\d+) of (\d+) combinations of `vary` are used: .*",

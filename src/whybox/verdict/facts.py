@@ -11,7 +11,8 @@ from whybox.statistics.ranks import share_p
 class ShamRun:
     """Shams of an edit: how many flipped of how many, and the metric after each.
 
-    rivals: of a boost, how many of them boost text that states another value; copied: how many of those make a third
+    rivals: of a boost, how many of them boost text that holds another value (the wrong answer, or one in the unit of
+    the right one); copied: how many of those make a third
     value the answer, neither the right nor the wrong one.
     """
 
@@ -98,8 +99,9 @@ class Facts:
     was chosen there. stated: some part of the prompt states the right answer as the scorer reads it; evidence_states: a
     part of the evidence does; stated_beside: parts outside it that do. wrong_stated: parts that hold the wrong answer,
     of those that are kept when the evidence stands alone. form_writers: heads or MLPs that write the illegal form,
-    taken out. across_roles: another order changes the roles of its parts, too. writers_sought: heads and MLPs that may
-    write the wrong answer were taken out. follows_change: with another value in the evidence the answer moves to that
+    taken out. orders_left: how many further orders exist that were not tried. across_roles: another order changes the
+    roles of its parts, too. writers_sought: heads and MLPs that may write the wrong answer were taken out.
+    follows_change: with another value in the evidence the answer moves to that
     value. supplied_by: sentences of the prompt without which the given answer is another one. presumed: the evidence
     was guessed, from the sentences that state the right answer; off_question: it shares no word with the question.
     nearer: parts that state the wrong answer and share more of the question's words than the evidence. alone_off_form:
@@ -141,6 +143,7 @@ class Facts:
     alone: Try | None = None
     alone_off_form: bool = False
     orders: tuple[Try, ...] = ()
+    orders_left: int = 0
     across_roles: bool = False
     boost: Try | None = None
     cuts: tuple[Try, ...] = ()

@@ -1,5 +1,6 @@
 """From a study to the facts that the tree reads: trials become tries, and nothing is added."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -8,12 +9,13 @@ from whybox.cause.asked_about import is_off_question, nearer_parts
 from whybox.cause.claims import Kind
 from whybox.cause.decision import Reading
 from whybox.cause.effects import SegmentEffects, Unknown
-from whybox.cause.parts import crosses_roles, same_value, speaks_of, states
+from whybox.cause.parts import crosses_roles, movable_parts, same_value, speaks_of, states
 from whybox.cause.study import Study, closed_same_wrong
 from whybox.cause.trials import Shams, Trial
 from whybox.compare.divergence import Divergence
 from whybox.compare.switches import Compared, Switched
 from whybox.items.lenient import unwrapped
+from whybox.items.scoring.scorers import NO_WORDS, YES_WORDS
 from whybox.statistics.intervals import Rate
 from whybox.statistics.ranks import NullBand
 from whybox.verdict.facts import Facts, Pair, Parting, Several, ShamRun, Try
@@ -86,6 +88,7 @@ def _of_prompts(facts: Facts, study: Study) -> Facts:
         alone=_try(study, "alone"),
         alone_off_form=_alone_off_form(study),
         orders=tuple(as_try(study.trials[name], study.asked.right) for name in study.orders),
+        orders_left=_orders_left(study),
         across_roles=crosses_roles(study.asked.case, study.roles),
         closed=_try(study, "closed"),
         closed_same_wrong=closed_same_wrong(study) if "closed" in study.trials else None,
@@ -118,6 +121,12 @@ def _of_segments(facts: Facts, study: Study) -> Facts:
         too_few_beside=tuple(found.name for found in study.segments if _has_few_beside(found, setting.delta)),
         ignores_evidence=_ignores_evidence(study),
     )
+
+
+def _orders_left(study: Study) -> int:
+    """Other orders of the parts than those that were tried. None is left where none can be made."""
+    units = movable_parts(study.roles) & {part.name for part in study.asked.case.parts}
+    return math.factorial(len(units)) - 1 - len(study.orders) if study.orders else 0
 
 
 def as_try(trial: Trial, right: str) -> Try:
@@ -237,9 +246,11 @@ def _lenient(study: Study) -> Try | None:
 
 
 def _states(study: Study, names: Sequence[str]) -> bool:
-    """Whether one of the parts states the right answer, as the scorer reads it. A choice's letter stands in none."""
+    """Whether one of the parts states the right answer, as the scorer reads it. A choice's letter, or yes and no, need
+    stand in none.
+    """
     case = study.asked.case
-    if case.kind == "choice":
+    if case.kind == "choice" or case.right.strip().casefold() in YES_WORDS | NO_WORDS:
         return bool(study.roles.evidence)
     return any(states(case, case.part(name).text) for name in names)
 

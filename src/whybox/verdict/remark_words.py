@@ -22,8 +22,9 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "只留证据时数值正确，只是形式不同，可见证据被读到了",
     ),
     Remark.PATH_DEPENDENT: (
-        "path-dependent: right after “{prefix}” (LD {forced}), wrong on its own path (LD {own})",
-        "取决于路径：在“{prefix}”之后正确（LD {forced}），在自己的路径上错误（LD {own}）",
+        "path-dependent: behind “{prefix}” the right answer is ahead of the wrong one (LD {forced}), on the model's own path it "
+        "is not (LD {own}); no answer was written behind it",
+        "取决于路径：在“{prefix}”之后正确答案领先于错误答案（LD {forced}），在模型自己的路径上则不然（LD {own}）；没有在该前缀之后写出答案",
     ),
     Remark.RIGHT_FIRST: (
         "the answer states the right answer and another one, the right one first, where the right one leads (LD {own}): whether "
@@ -82,9 +83,9 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "错误答案就写在 {wrong_stated} 里：从那里照抄的答案不是记忆",
     ),
     Remark.MEMORY_OPEN: (
-        "without any context the model gives the same wrong answer, so that memory may stand against the text; but none of the heads "
+        "without the evidence and what stands beside it the model gives the same wrong answer, so that memory may stand against the text; but none of the heads "
         "and MLPs that were set to zero, alone or in small sets, gives the right one, so that is not shown",
-        "没有任何上下文时模型给出同样的错误答案，可能是旧知识与文本相左；但把头与 MLP 逐个或成小组置零，都得不到正确答案，因此未能证实",
+        "去掉证据及其旁边的材料后，模型给出同样的错误答案，可能是旧知识与文本相左；但把头与 MLP 逐个或成小组置零，都得不到正确答案，因此未能证实",
     ),
     Remark.STATED_BESIDE: (
         "the right answer is stated outside the evidence as well, in {stated_beside}: what the evidence alone does is then hard "
@@ -109,16 +110,50 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "“{boost}”使答案正确；只有在只留证据时答案正确，才能据此指明原因",
     ),
     Remark.RIGHT_WITHOUT: (
-        "without any context the answer is right as well: the evidence is not needed for it",
-        "没有任何上下文时答案也正确：答案并不需要证据",
+        "without the evidence and what stands beside it the answer is right as well: the evidence is not needed for it",
+        "去掉证据及其旁边的材料后答案也正确：答案并不需要证据",
     ),
     Remark.NEEDS_NO_EVIDENCE: (
-        "Warning: without any context the answer is right as well",
-        "警告：没有任何上下文时答案也正确",
+        "Warning: without the evidence and what stands beside it the answer is right as well",
+        "警告：去掉证据及其旁边的材料后答案也正确",
     ),
     Remark.NOT_ON_EVIDENCE: (
-        "Warning: cutting the evidence off changes nothing beyond floor and null",
-        "警告：切断证据的影响不超出底噪与零分布",
+        "Warning: cutting the evidence off does not lower the metric beyond floor and null",
+        "警告：切断证据没有使指标下降到同时超出底噪与零分布",
+    ),
+}  # fmt: skip
+
+SHAMS: dict[str, tuple[str, str]] = {
+    "shams": ("{flipped} of {n} shams do (p = {p})", "{n} 个对照中有 {flipped} 个也能做到（p = {p}）"),
+    "shams.rivals": (
+        "{rivals} of them boost text that holds the wrong answer or another value in the right one's unit, the others text that "
+        "holds neither",
+        "其中 {rivals} 个增强的是含有错误答案或同单位其他数值的文本，其余增强的文本两者都不含",
+    ),
+    "shams.all_rivals": (
+        "all of them boost text that holds the wrong answer or another value in the right one's unit",
+        "它们增强的都是含有错误答案或同单位其他数值的文本",
+    ),
+    "shams.no_rival": (
+        "none of them boosts text that holds the wrong answer or another value in the right one's unit, so that they are hardly "
+        "comparable in kind",
+        "其中没有一个增强含有错误答案或同单位其他数值的文本，因此在性质上难以相比",
+    ),
+    "shams.edge": (
+        "of the same edit elsewhere {flipped} of {n} do (p = {p})",
+        "同样的改动放在别处，{n} 个中有 {flipped} 个也能做到（p = {p}）",
+    ),
+    "shams.order": (
+        "An order has no shams: any other order is itself a change of that kind",
+        "顺序没有对照：其他任何一种顺序本身都是同类改动",
+    ),
+    "shams.order.two": (
+        "An order has no shams: two parts have one other order, which is this one",
+        "顺序没有对照：两个部分只有一种其他顺序，就是这一种",
+    ),
+    "shams.fact": (
+        "The shams are its own words without the answer, in other orders",
+        "对照是去掉答案后的同样词语，按其他次序排列",
     ),
 }  # fmt: skip
 

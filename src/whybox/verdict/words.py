@@ -6,16 +6,20 @@ from typing import Literal
 from whybox.statistics.intervals import Rate, mean_interval, wilson
 from whybox.verdict.experiment_words import named
 from whybox.verdict.facts import Facts, ShamRun, Try
-from whybox.verdict.remark_words import LACKS, NEXT, REMARKS, TRY_LACK, TRY_REASON, TRY_REMARK
+from whybox.verdict.remark_words import LACKS, NEXT, REMARKS, SHAMS, TRY_LACK, TRY_REASON, TRY_REMARK
 from whybox.verdict.tree import LIMIT, Leaf, Remark, Ruling
 
 Lang = Literal["en", "zh"]
 
-WORDS: dict[str, tuple[str, str]] = {
+WORDS: dict[str, tuple[str, str]] = SHAMS | {
     "own": (" (LD {ld} on its own path)", "（在其自身路径上 LD {ld}）"),
     "alone.right": ("With the evidence alone the answer is right{ld}", "只留证据时答案正确{ld}"),
     "alone.wrong": ("With the evidence alone the answer is not right either{ld}", "只留证据时答案也不正确{ld}"),
     "orders.none": ("no other order of the parts gives the right answer", "换任何顺序都得不到正确答案"),
+    "orders.none.tried": (
+        "none of the {n} other orders that were tried gives the right answer ({left} more exist)",
+        "试过的 {n} 种其他顺序都得不到正确答案（另有 {left} 种未试）",
+    ),
     "orders.right": ("in the order “{order}” the answer is right", "顺序为“{order}”时答案正确"),
     "orders.some": (
         "in {right} of {n} other orders the answer is right, such as “{order}”",
@@ -24,40 +28,13 @@ WORDS: dict[str, tuple[str, str]] = {
     "flip": ("“{what}” turns the answer right{ld}", "“{what}”使答案变为正确{ld}"),
     "no-flip": ("“{what}” does not turn the answer right{ld}", "“{what}”不能使答案变为正确{ld}"),
     "fork": ("it acts before the decision", "它在决定位置之前就起作用"),
-    "shams": ("{flipped} of {n} shams do (p = {p})", "{n} 个对照中有 {flipped} 个也能做到（p = {p}）"),
-    "shams.rivals": (
-        "{rivals} of them boost text that states another value, the others text that states none",
-        "其中 {rivals} 个增强的是给出另一个数值的文本，其余增强的文本不含这类数值",
-    ),
-    "shams.all_rivals": ("all of them boost text that states another value", "它们增强的都是给出另一个数值的文本"),
-    "shams.no_rival": (
-        "none of them is comparable in kind: no other text of the prompt states another value of that kind, so that boosting it "
-        "could give one",
-        "它们在性质上都不可比：提示中没有别的文本给出另一个同类数值，增强它也就无从得到答案",
-    ),
-    "shams.edge": (
-        "of the same edit elsewhere {flipped} of {n} do (p = {p})",
-        "同样的改动放在别处，{n} 个中有 {flipped} 个也能做到（p = {p}）",
-    ),
-    "shams.order": (
-        "An order has no shams: every other order is itself one that was tried",
-        "顺序没有对照：其他每一种顺序本身都已试过",
-    ),
-    "shams.order.two": (
-        "An order has no shams: two parts have one other order, which is this one",
-        "顺序没有对照：两个部分只有一种其他顺序，就是这一种",
-    ),
-    "shams.fact": (
-        "The shams are its own words without the answer, in other orders",
-        "对照是去掉答案后的同样词语，按其他次序排列",
-    ),
     "control": ("with the evidence hidden it does not", "证据被隐藏时则不能"),
     "control.flips": ("with the evidence hidden it does so as well", "证据被隐藏时它同样能做到"),
     "repeats": ("it does so in {hits} of {n} failing variants{interval}", "在 {n} 个同样出错的变体中有 {hits} 个如此{interval}"),
     "mean": ("its mean effect on LD is {mean} [{low}, {high}] nats there", "其中对 LD 的平均效应为 {mean} [{low}, {high}] nats"),
     "lift": (
-        "the decision row gives the evidence {lift} of the attention that its length would give it",
-        "决定位置给证据的注意力是其长度应得的 {lift} 倍",
+        "in heads without a sink the decision row gives the evidence {lift} of the attention that its length would give it",
+        "在没有沉淀的头中，决定位置给证据的注意力是其长度应得的 {lift} 倍",
     ),
     "alone.prompt": (
         "Nothing stands beside the evidence: the evidence alone is this very prompt, and no second observation",
@@ -67,7 +44,14 @@ WORDS: dict[str, tuple[str, str]] = {
         "no other order of the parts gives the right answer alone",
         "换任何顺序都得不到只含正确答案的回答",
     ),
-    "closed.same": ("without any context the model gives the same wrong answer", "没有任何上下文时模型给出同样的错误答案"),
+    "orders.several.tried": (
+        "none of the {n} other orders that were tried gives the right answer alone ({left} more exist)",
+        "试过的 {n} 种其他顺序都得不到只含正确答案的回答（另有 {left} 种未试）",
+    ),
+    "closed.same": (
+        "without the evidence and what stands beside it the model gives the same wrong answer",
+        "去掉证据及其旁边的材料后，模型给出同样的错误答案",
+    ),
     "follows.not": ("with another value in the evidence the answer does not move to it", "把证据中的数值换成别的，答案也不随之改变"),
     "total.null": (
         "hiding the evidence from every later position does not move the metric beyond its null",
@@ -89,7 +73,10 @@ WORDS: dict[str, tuple[str, str]] = {
         "none is named",
         "错误输出来自别处；同一提示在这里得到正确答案。权重、渲染后的 id、停止符、采样设置、精度与引擎中，凡未确知与对方相同的都可能是原因，不指名任何一项",
     ),
-    "nothing-flips": ("No single change that was run turns the answer right", "已做的任何单一改动都未能使答案正确"),
+    "nothing-flips": (
+        "No single change after which an answer was written turns it right",
+        "改动之后重新写出的答案，没有一个是正确的",
+    ),
     "none-named": (
         "These turn the answer right: {changes}; none of them has all that naming a cause takes",
         "以下改动使答案正确：{changes}；但没有一个具备指明原因所需的全部条件",
@@ -269,7 +256,9 @@ def _about_alone(facts: Facts, lang: Lang) -> Iterator[str]:
 def _about_orders(facts: Facts, flipping: Sequence[str], lang: Lang) -> str:
     """How many of the orders that were tried give the right answer, and one of them."""
     if not flipping:
-        return _say("orders.several" if any(order.several for order in facts.orders) else "orders.none", lang)
+        key = "orders.several" if any(order.several for order in facts.orders) else "orders.none"
+        tried = ".tried" if facts.orders_left else ""
+        return _say(f"{key}{tried}", lang, n=len(facts.orders), left=facts.orders_left)
     key = "orders.right" if len(facts.orders) == 1 else "orders.some"
     return _say(key, lang, right=len(flipping), n=len(facts.orders), order=flipping[0])
 

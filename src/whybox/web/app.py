@@ -1,5 +1,6 @@
 """The explorer's server: pages and their questions. Every question carries its whole state; the server keeps none."""
 
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -18,14 +19,16 @@ from whybox.jobs.explore import Written
 from whybox.jobs.explore.question import case_file, case_of
 from whybox.model import Model
 from whybox.report.document import Lang, to_json
-from whybox.report.document.explore import Question, State
+from whybox.report.document.explore import ExploreDocument, Question, State
+from whybox.report.error_words import in_language, said
 from whybox.version import __version__
 from whybox.web import learning, sizes
 from whybox.web.course_seat import CourseWorker
 from whybox.web.examples import examples
 from whybox.web.guard import Address, Guard
+from whybox.web.language import asked_language
 from whybox.web.leaving import Leaving
-from whybox.web.page import explorer_page, language_of
+from whybox.web.page import explorer_page
 from whybox.web.pairing import pair, pair_lens
 from whybox.web.reports import Report, Which, explained, looked, reopened
 from whybox.web.seat import Beside, Seat, Table
@@ -97,7 +100,7 @@ def application(room: Room) -> FastAPI:
 def _pages(app: FastAPI, room: Room) -> None:
     @app.get("/", response_class=HTMLResponse)
     async def page(request: Request, lang: Lang | None = None) -> str:
-        return explorer_page(lang or language_of(request.headers.get("accept-language", "")))
+        return explorer_page(lang or asked_language(request.headers))
 
     @app.get("/assets/{name}")
     async def asset(name: str) -> Response:
@@ -129,14 +132,15 @@ def _questions(app: FastAPI, room: Room) -> None:
         return desk.about() | {"examples": examples(desk.model), "beside": room.table.name}
 
     @app.post("/api/read")
-    async def read(state: Asked) -> Line:
+    async def read(request: Request, state: Asked) -> Line:
         found = await room.first.worker.short(partial(room.first.desk.read, state), sizes.read(state))
-        return found.model_dump(mode="json")
+        lang = asked_language(request.headers)
+        return found.model_dump(mode="json") | {"notes": [in_language(note, lang) for note in found.notes]}
 
     @app.post("/api/compare")
-    async def compare(state: Asked) -> Response:
+    async def compare(request: Request, state: Asked) -> Response:
         document = await room.first.worker.short(partial(room.first.desk.compare, state), sizes.compared(state))
-        return Response(to_json(document), media_type="application/json")
+        return Response(_spoken(document, asked_language(request.headers)), media_type="application/json")
 
     @app.post("/api/lens")
     async def lens(state: Asked) -> Line:
@@ -208,6 +212,14 @@ async def _made(room: Room, work: Callable[[Tell], Report], tell: Tell) -> Line:
     return {"page": f"/pages/{room.shelf.put(await room.first.worker.long(work, tell))}"}
 
 
+def _spoken(document: ExploreDocument, lang: Lang) -> str:
+    """A document holds its reasons in English; what a page says instead stands beside it, as said: {English: other}."""
+    reasons = {document.kl_reason, *(effect.kl_reason for effect in document.effects)} - {""}
+    if lang == "en" or not reasons:
+        return to_json(document)
+    return json.dumps(json.loads(to_json(document)) | {"said": {each: in_language(each, lang) for each in reasons}})
+
+
 def _asset(name: str) -> tuple[bytes, str] | None:
     """One of our own scripts or styles; the explorer's, or those that it shares with reports."""
     kind = TYPES.get(name[name.rfind(".") :])
@@ -220,14 +232,14 @@ def _asset(name: str) -> tuple[bytes, str] | None:
     return None
 
 
-async def _told(_request: Request, error: Exception) -> Response:
+async def _told(request: Request, error: Exception) -> Response:
     """One line of cause, one of remedy: 422 for what was asked of this model, 503 for what cannot be done now."""
     assert isinstance(error, WhyboxError)
     status = 422 if isinstance(error, UsageError | UnsupportedError) else 503
-    return JSONResponse({"cause": error.cause, "remedy": error.remedy}, status_code=status)
+    return JSONResponse(said(error, asked_language(request.headers)), status_code=status)
 
 
-async def _not_understood(_request: Request, error: Exception) -> Response:
+async def _not_understood(request: Request, error: Exception) -> Response:
     """A request, or a shared state, that does not have the shape of this version."""
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
@@ -235,4 +247,5 @@ async def _not_understood(_request: Request, error: Exception) -> Response:
     cause = f"{place}: {first['msg'].lower()}"
     if place.endswith("version"):
         cause = "this state was shared by another version of whybox"
-    return JSONResponse({"cause": cause, "remedy": "see docs/serve.md for what a state holds"}, status_code=422)
+    told = UsageError(cause, "see docs/serve.md for what a state holds")
+    return JSONResponse(said(told, asked_language(request.headers)), status_code=422)

@@ -14,9 +14,15 @@ from starlette.requests import cookie_parser
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from whybox.errors import UsageError
+from whybox.report.error_words import said
+from whybox.web.language import asked_language
+
 COOKIE = "whybox"
 MOST_BYTES = 4_000_000
 OPEN = ("/api/health",)
+UNKNOWN_NAME = UsageError("this server does not go by that name", "open the address that whybox serve printed")
+SIGNED_OUT = UsageError("this page is not signed in", "open the whole address that whybox serve printed")
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
     "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -70,11 +76,11 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if headers.get("host", "").lower() not in self.address.hosts:
-            return _refused(421, "this server does not go by that name", "open the address that whybox serve printed")
+            return _refused(headers, 421, UNKNOWN_NAME)
         if not _own_page(headers, self.address.hosts):
-            return _refused(403, "another site's page may not ask this server")
+            return _refused(headers, 403, UsageError("another site's page may not ask this server"))
         if _length(headers) > MOST_BYTES:
-            return _refused(413, f"a request has at most {MOST_BYTES:,} bytes")
+            return _refused(headers, 413, UsageError(f"a request has at most {MOST_BYTES:,} bytes"))
         if scope["path"] in OPEN:
             return None
         return self._without_token(scope, headers)
@@ -90,7 +96,7 @@ class Guard:
             return None
         if self._is_token(headers.get("authorization", "").removeprefix("Bearer ")):
             return None
-        return _refused(401, "this page is not signed in", "open the whole address that whybox serve printed")
+        return _refused(headers, 401, SIGNED_OUT)
 
     @property
     def cookie(self) -> str:
@@ -141,5 +147,5 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-def _refused(status: int, cause: str, remedy: str = "") -> Response:
-    return JSONResponse({"cause": cause, "remedy": remedy}, status_code=status)
+def _refused(headers: Headers, status: int, error: UsageError) -> Response:
+    return JSONResponse(said(error, asked_language(headers)), status_code=status)

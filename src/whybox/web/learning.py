@@ -21,7 +21,8 @@ from whybox.library import ALIASES
 from whybox.model import Model, open_model
 from whybox.report.document import ChapterDocument, Document, GradedDocument, Lang, to_json
 from whybox.web.cells import Cells
-from whybox.web.page import language_of, learn_page
+from whybox.web.language import language_of
+from whybox.web.page import learn_page
 from whybox.web.stream import Line, lines, with_progress
 from whybox.web.worker import Tell, Worker
 

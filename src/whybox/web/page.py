@@ -32,11 +32,6 @@ def learn_page(lang: Lang, chapter: str = "", beside: Mapping[str, Any] | None =
     )
 
 
-def language_of(accepted: str) -> Lang:
-    """The language that the browser asks for first, of the two that there are."""
-    return "zh" if accepted.strip().lower().startswith("zh") else "en"
-
-
 def _in(words: Mapping[str, tuple[str, str]], lang: Lang) -> dict[str, str]:
     return {key: pair[lang == "zh"] for key, pair in words.items()}
 

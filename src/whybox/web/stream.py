@@ -5,18 +5,40 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
+from starlette.datastructures import Headers
 from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from whybox.errors import WhyboxError
+from whybox.report.error_words import said
+from whybox.web.language import asked_language
 from whybox.web.worker import Tell
 
 MEDIA = "application/x-ndjson"
 Line = dict[str, Any]
 
 
-def lines(source: AsyncIterator[Line]) -> StreamingResponse:
+def lines(source: AsyncIterator[Line]) -> "Lines":
     """A response that sends each line as it comes, and an error as the last one."""
-    return StreamingResponse(_told(source), media_type=MEDIA)
+    return Lines(source)
+
+
+class Lines(StreamingResponse):
+    """Lines of JSON; an error is told in the language that was asked for."""
+
+    def __init__(self, source: AsyncIterator[Line]) -> None:
+        super().__init__(self._told(source), media_type=MEDIA)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self.lang = asked_language(Headers(scope=scope))
+        await super().__call__(scope, receive, send)
+
+    async def _told(self, source: AsyncIterator[Line]) -> AsyncIterator[bytes]:
+        try:
+            async for line in source:
+                yield _line(line)
+        except WhyboxError as error:
+            yield _line({"error": said(error, self.lang)})
 
 
 async def with_progress(work: Callable[[Tell], Awaitable[Line]]) -> AsyncIterator[Line]:
@@ -39,14 +61,6 @@ async def with_progress(work: Callable[[Tell], Awaitable[Line]]) -> AsyncIterato
         yield await task
     finally:
         task.cancel()
-
-
-async def _told(source: AsyncIterator[Line]) -> AsyncIterator[bytes]:
-    try:
-        async for line in source:
-            yield _line(line)
-    except WhyboxError as error:
-        yield _line({"error": {"cause": error.cause, "remedy": error.remedy}})
 
 
 def _line(line: Line) -> bytes:

@@ -1,7 +1,7 @@
 """Outcomes beyond right and not right: which candidate, which span, hedged, abstained, cut off; and any text at all."""
 
 import pickle
-from time import perf_counter
+from time import process_time
 
 import pytest
 from hypothesis import given, settings
@@ -329,8 +329,8 @@ def test_an_answer_may_be_worded_as_its_document_words_it() -> None:
     ],
 )
 def test_endless_repetition_stays_cheap(unit: str) -> None:
-    text = unit * (8_000 // len(unit))
+    text = unit * (4_000 // len(unit))
     for table in tables():
-        start = perf_counter()
+        start = process_time()
         table.scorer.score(text)
-        assert perf_counter() - start < 4.0, table.name  # quadratic work takes far longer
+        assert process_time() - start < 2.0, table.name  # quadratic work takes far longer

@@ -8,7 +8,7 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from whybox.errors import UsageError
-from whybox.learn.course.answers import Answer, number, read
+from whybox.learn.course.answers import Answer, alike, number, read
 from whybox.learn.course.chapter import Chosen, Code, Matched, Numbers
 from whybox.learn.course.grading import near
 
@@ -36,6 +36,25 @@ CODE = Code.model_validate({"kind": "code", "id": "k", "ask": BOTH, "starter": "
 )  # fmt: skip
 def test_numbers(text: str, value: float) -> None:
     assert number(text) == pytest.approx(value, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("0.67 0.24", ("0.67", "0.24")), (".67,.24", (".67", ".24")), ("0.67, 0.24", ("0.67", "0.24")),
+        ("0.67，0.24", ("0.67", "0.24")), ("0.67、0.24", ("0.67", "0.24")), ("1,048,576, 7", ("1,048,576", "7")),
+        ("62 %; 30 %", ("62%", "30%")), ("−1，−2", ("−1", "−2")), ("1\n2", ("1", "2")),
+    ],
+)  # fmt: skip
+def test_two_numbers_however_they_are_parted(text: str, said: tuple[str, str]) -> None:
+    assert read(NUMBERS, text).said in (said, tuple(each.replace("−", "-") for each in said))
+    assert len(read(NUMBERS, text).numbers) == 2
+
+
+def test_which_answers_are_alike() -> None:
+    assert alike(SOME, ("a", "b"), ("b", "a"))
+    assert not alike(ORDER, ("a", "b"), ("b", "a"))
+    assert not alike(NUMBERS, ("1", "2"), ("1", "3"))
 
 
 @pytest.mark.parametrize(

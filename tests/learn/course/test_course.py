@@ -52,8 +52,10 @@ def test_nothing_is_shown_before_every_prediction_is_stored(course: Course) -> N
 
 def test_a_prediction_stays_as_it_was_first_made(course: Course) -> None:
     course.predict("L4", PREDICTED, "en")
-    again = course.predict("L4", {"row": ".07 .31 .62"}, "en")
+    again = course.predict("L4", {"row": ".07 .31 .62", "sharper": "2"}, "en")
     assert again.predict[0].compared[0].said == ".04"
+    assert [row.not_stored for row in again.predict] == [(".07", ".31", ".62"), ()], "told, and only where it differs"
+    assert [row.not_stored for row in course.open("L4", "en").predict] == [(), ()]
 
 
 def test_all_are_stored_or_none(course: Course) -> None:

@@ -32,6 +32,26 @@ def test_what_is_told_twice_counts_where_it_fits() -> None:
     assert hear(recital(), "elk first, then ant bee cat dog and the elk again").out_of_order == ()
 
 
+def test_a_list_of_words_is_no_recital() -> None:
+    assert hear(recital(), "ant, bee, cat, dog, elk").bare
+    assert not hear(recital(), "An ant met a bee that had seen how the cat ran from a dog and an elk").bare
+    assert not hear(recital(), "第ant个遇到第bee个，它们看着第cat个走开").bare
+    assert not hear(recital(), "nothing").bare
+
+
+def test_the_words_of_the_list_are_known_again() -> None:
+    own = {
+        "id": "sum",
+        "say": {"en": "weights are never negative and sum to one", "zh": "权重非负，相加之和等于一，逐行如此"},
+    }
+    short = {"id": "mask", "say": {"en": "a mask", "zh": "掩码"}, "heard": {"en": ["mask"], "zh": ["掩码"]}}
+    stations = [own | {"heard": {"en": ["sum"], "zh": ["之和"]}}, short]
+    told = Recital.model_validate(recital().model_dump() | {"stations": stations})
+    assert hear(told, "First a mask; weights are never negative, and sum\nto one").copied == ("sum",)
+    assert hear(told, "掩码。权重非负，相加之和 等于一；逐行如此。").copied == ("sum",)
+    assert hear(told, "a mask, and weights whose sum is one").copied == ()
+
+
 def test_a_line_may_end_anywhere() -> None:
     wrapped = Recital.model_validate(
         recital().model_dump()

@@ -313,10 +313,10 @@ def test_it_does_not_outlive_its_parent() -> None:
     children = Path(f"/proc/{parent.pid}/task/{parent.pid}/children")
     child = _until(lambda: (children.read_text().split() or [""])[0])
     asleep = Path(f"/proc/{child}/status")
-    _until(lambda: "Seccomp:\t2" in asleep.read_text())
+    assert _until(lambda: "Seccomp:\t2" in asleep.read_text()), "it runs behind the kernel's walls first"
     parent.kill()
     parent.wait()
-    _until(lambda: not asleep.exists() or "State:\tZ" in asleep.read_text())
+    assert _until(lambda: not asleep.exists() or "State:\tZ" in asleep.read_text())
 
 
 def _until(holds: Callable[[], T]) -> T:

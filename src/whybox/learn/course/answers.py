@@ -42,6 +42,13 @@ def read(question: Exercise, given: Answer) -> Read:
             return Read((given,))
 
 
+def alike(question: Exercise, one: Said, other: Said) -> bool:
+    """Whether two answers are the same; of several choices the order does not matter."""
+    if isinstance(question, Chosen) and question.kind == "some":
+        return set(one) == set(other)
+    return one == other
+
+
 def number(text: str) -> float:
     """0.67, .67, 1,048,576, 1.3e9, −2, 1/32, 62 %. UsageError for anything else."""
     plain = re.sub(r"\s", "", text).replace("−", "-").replace("，", ",")
@@ -60,11 +67,12 @@ def _short(text: str) -> str:
 
 
 def _parts(name: str, given: Answer, count: int) -> Said:
-    """Several answers: a list, or text with blanks, semicolons or line ends between them."""
+    """Several answers: a list, or text with blanks, semicolons, line ends or commas between them."""
     if isinstance(given, Mapping):
         raise UsageError(f"{name}: expected {_several(count)}", "write one behind the other")
     if isinstance(given, str):
-        parts = tuple(re.split(r"[;；\s]+", re.sub(r"\s+%", "%", given.strip())))
+        pieces = re.split(r"[,，、]?\s+|[;；、]\s*", re.sub(r"\s+%", "%", given.strip()))
+        parts = tuple(part for piece in pieces for part in _at_commas(piece))
     elif isinstance(given, Sequence):
         parts = tuple(map(str, given))
     else:
@@ -75,6 +83,12 @@ def _parts(name: str, given: Answer, count: int) -> Said:
             "write one behind the other, with a blank between them",
         )
     return parts
+
+
+def _at_commas(piece: str) -> list[str]:
+    """A comma may stand in a number (1,048,576); where it can not, it stands between two."""
+    whole = piece.replace("，", ",")
+    return [piece] if _NUMBER.fullmatch(whole.replace("−", "-")) else whole.split(",")
 
 
 def _several(count: int) -> str:

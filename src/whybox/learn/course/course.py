@@ -13,12 +13,12 @@ from whybox.errors import UsageError, WhyboxError
 from whybox.jobs.provenance import model_info
 from whybox.learn.claims import NO_MODEL
 from whybox.learn.course import outline, questions
-from whybox.learn.course.answers import Answer, read
+from whybox.learn.course.answers import Answer, Said, alike, read
 from whybox.learn.course.chapter import Code, Exercise, Handed, Prediction
 from whybox.learn.course.grading import Grader
 from whybox.learn.course.lessons import Lesson, found, lesson
 from whybox.learn.course.progress import Done, Progress
-from whybox.learn.course.reciting import hear
+from whybox.learn.course.reciting import Heard, hear
 from whybox.learn.course.reckoning import Reckoner, paragraphs
 from whybox.learn.course.showing import Shower, Tell
 from whybox.learn.ground import Ground
@@ -39,6 +39,9 @@ from whybox.report.document import (
 from whybox.report.words import say
 
 SEEDS = 1 << 32
+ByQuestion = Mapping[str, Said]
+"""What was said, by question."""
+NOTHING: Mapping[str, Any] = {}
 
 
 def nobody(_done: int, _planned: int) -> None:
@@ -72,25 +75,27 @@ class Course:
 
         UsageError for a chapter that is not there.
         """
-        return self._document(lesson(chapter), lang, tell, {})
+        return self._document(lesson(chapter), lang, tell)
 
     def words(self, chapter: str, lang: Lang) -> ChapterDocument:
         """A chapter without anything computed: what is asked, what was said. For a page that has its words at once."""
-        return self._document(lesson(chapter), lang, None, {})
+        return self._document(lesson(chapter), lang, None)
 
-    def keep(self, chapter: str, answers: Mapping[str, Answer]) -> None:
+    def keep(self, chapter: str, answers: Mapping[str, Answer]) -> ByQuestion:
         """Stores predictions by question, all of these or none, and computes nothing. A stored one stays as it is.
+
+        Those of these that are not stored, since another one stands.
 
         UsageError for a question that is not there, and an answer that is none.
         """
         opened = lesson(chapter)
         said = {name: read(opened.prediction(name), answer).said for name, answer in answers.items()}
-        self.progress.predicted(opened.chapter.id, said)
+        stands = self.progress.predicted(opened.chapter.id, said)
+        return {name: words for name, words in said.items() if not alike(opened.prediction(name), words, stands[name])}
 
     def predict(self, chapter: str, answers: Mapping[str, Answer], lang: Lang, tell: Tell = nobody) -> ChapterDocument:
         """Stores predictions, then opens the chapter. Raises what `keep` raises."""
-        self.keep(chapter, answers)
-        return self.open(chapter, lang, tell)
+        return self._document(lesson(chapter), lang, tell, late=self.keep(chapter, answers))
 
     def attempt(
         self, chapter: str, exercise: str, answer: Answer, lang: Lang, seed: int | None = None
@@ -132,13 +137,13 @@ class Course:
         predictions = {each.id for each in opened.chapter.predict}
         for name, answer in answers.items():
             read(opened.prediction(name) if name in predictions else opened.exercise(name), answer)
-        self.keep(chapter, {name: answer for name, answer in answers.items() if name in predictions})
+        late = self.keep(chapter, {name: answer for name, answer in answers.items() if name in predictions})
         graded = {
             name: self.attempt(chapter, name, answer, lang).graded
             for name, answer in answers.items()
             if name not in predictions
         }
-        return self._document(opened, lang, tell, graded)
+        return self._document(opened, lang, tell, graded, late)
 
     def recite(self, chapter: str, told: str, lang: Lang, seconds: float | None = None) -> RecitedDocument:
         """What of the recital was told. seconds: how long it took, where somebody measured.
@@ -166,6 +171,7 @@ class Course:
             found=len(heard.found),
             missing=heard.missing,
             out_of_order=heard.out_of_order,
+            remarks=_remarks(heard, lang),
             seconds=seconds,
             seconds_reason=None if seconds is not None else say("course.not_timed", lang),
             minutes=recital.minutes,
@@ -191,13 +197,21 @@ class Course:
             return graded
         return graded.model_copy(update={"after": self.reckoner.fill(question.after, opened.computed, lang)})
 
-    def _document(self, opened: Lesson, lang: Lang, tell: Tell | None, graded: Mapping[str, Graded]) -> ChapterDocument:
-        """tell: None where nothing is to be computed."""
+    def _document(
+        self,
+        opened: Lesson,
+        lang: Lang,
+        tell: Tell | None,
+        graded: Mapping[str, Graded] = NOTHING,
+        late: ByQuestion = NOTHING,
+    ) -> ChapterDocument:
+        """tell: None where nothing is to be computed. late: predictions that came, and are not stored."""
         begun, chapter = time.perf_counter(), opened.chapter
         done = self.progress.read().of(chapter.id)
         waiting = tuple(each.id for each in chapter.predict if each.id not in done.predicted)
         page = _Page(opened, self.reckoner, lang, done, computes=tell is not None)
-        predict = tuple(page.prediction(each, compared=not waiting) for each in chapter.predict)
+        rows = (page.prediction(each, compared=not waiting) for each in chapter.predict)
+        predict = tuple(row.model_copy(update={"not_stored": late.get(row.question.id, ())}) for row in rows)
         closed = say("course.predict_first", lang, n=len(waiting)) if waiting else say("course.not_computed", lang)
         shown = () if waiting or tell is None else self._shown(opened, lang, tell)
         exercises = tuple(page.exercise(each, graded.get(each.id)) for each in chapter.exercises)
@@ -222,6 +236,11 @@ class Course:
         if key not in self._blocks:
             self._blocks[key] = Shower(opened, self.reckoner).blocks(lang, tell)
         return self._blocks[key]
+
+
+def _remarks(heard: Heard, lang: Lang) -> tuple[str, ...]:
+    copied = (say("course.copied", lang, n=len(heard.copied)),) if heard.copied else ()
+    return (*copied, say("course.bare", lang)) if heard.bare else copied
 
 
 @dataclass(frozen=True)

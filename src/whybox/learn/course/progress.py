@@ -91,14 +91,14 @@ class Progress:
         remedy = f"move it away, take a newer whybox if that wrote it, or {ELSEWHERE}; it is left as it is"
         return FormatError(self.path, field, expected, found, remedy)
 
-    def predicted(self, chapter: str, said: dict[str, tuple[str, ...]]) -> None:
-        """Predictions, each kept once: a later one never replaces it."""
+    def predicted(self, chapter: str, said: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+        """Predictions, each kept once: a later one never replaces it. What stands for each of these from now on."""
 
-        def change(kept: Kept) -> None:
-            for name, words in said.items():
-                kept.of(chapter).predicted.setdefault(name, Stored(said=words, at=_now()))
+        def change(kept: Kept) -> dict[str, tuple[str, ...]]:
+            stands = kept.of(chapter).predicted
+            return {name: stands.setdefault(name, Stored(said=words, at=_now())).said for name, words in said.items()}
 
-        self._change(change)
+        return self._change(change)
 
     def attempted(self, chapter: str, exercise: str, passed: bool) -> int:
         """How many attempts there were, this one included. What was passed once stays passed."""

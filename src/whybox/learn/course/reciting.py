@@ -12,15 +12,24 @@ from whybox.learn.course.chapter import Recital, Station
 from whybox.learn.course.reckoning import WIDE
 
 MOST = 6_000
+OWN = 24
+"""Letters of a station's wording that nobody meets by chance; a Chinese character counts for two."""
+FEW = 3
+"""Words for each station that was found, below which there is only a list; a Chinese character counts for one."""
 
 
 @dataclass(frozen=True)
 class Heard:
-    """Ids of stations, in the recital's own order. out_of_order: found, but not where they belong."""
+    """Ids of stations, in the recital's own order. out_of_order: found, but not where they belong.
+
+    copied: told in the very words of the list. bare: hardly more than a list of words.
+    """
 
     found: tuple[str, ...]
     missing: tuple[str, ...]
     out_of_order: tuple[str, ...]
+    copied: tuple[str, ...] = ()
+    bare: bool = False
 
 
 def hear(recital: Recital, told: str) -> Heard:
@@ -37,7 +46,23 @@ def hear(recital: Recital, told: str) -> Heard:
         found,
         tuple(name for name in places if name not in found),
         tuple(name for name in found if name not in kept),
+        tuple(station.id for station in recital.stations if station.id in found and _is_copied(station, line)),
+        bool(found) and len(re.findall(rf"{WIDE}|[^\W_]+", line)) < FEW * len(found),
     )
+
+
+def _is_copied(station: Station, told: str) -> bool:
+    said = _letters(told)
+    wordings = (_letters(station.say.en), _letters(station.say.zh))
+    return any(_size(wording) >= OWN and wording in said for wording in wordings)
+
+
+def _letters(text: str) -> str:
+    return re.sub(r"[\W_]", "", text).lower()
+
+
+def _size(letters: str) -> int:
+    return len(letters) + len(re.findall(WIDE, letters))
 
 
 def _unwrapped(told: str) -> str:

@@ -67,9 +67,20 @@ def _moved_away(ground: Ground) -> Value:
     return nll(engine.run(text.ids, (), (), far).logits, text.ids)
 
 
+def other_eps(ground: Ground) -> float:
+    """NLL with ε 1e-6 in place of 1e-5."""
+    return ground.text_a.with_fault(faults.eps(1e-6))
+
+
 def _eps_change(ground: Ground) -> Value:
-    """Change of NLL with ε 1e-6 in place of 1e-5."""
-    return abs(ground.text_a.with_fault(faults.eps(1e-6)) - ground.text_a.nll)
+    return abs(ground.once(other_eps) - ground.text_a.nll)
+
+
+def _no_final_norm(ground: Ground) -> Value:
+    """The last stream goes into the head as it is. The default model's head has no bias, scale or cap."""
+    text, spec, weights = ground.text_a, ground.model.spec, ground.model.weights
+    stream = text.base["resid_post", len(spec.layers) - 1]
+    return nll(stream @ weights["embed" if spec.tied else "head"].T, text.ids)
 
 
 def _cached(ground: Ground) -> Value:
@@ -116,7 +127,7 @@ ON_MODEL: OnModels = {
     "faults.mean_subtracted": _with(faults.NORM_KIND),
     "faults.gain_plus_one": _with(faults.GAIN_TWICE),
     "faults.post_norm": _with(POST_NORM),
-    "faults.no_final_norm": _with(faults.FINAL_NORM_MISSING),
+    "faults.no_final_norm": OnModel(_no_final_norm, runs=0),
     "faults.gate_and_up": _with(faults.GATE_UP_EXCHANGED),
     "faults.no_output_matrix": _with(NO_OUTPUT_MATRIX),
     "faults.cached": OnModel(_cached),

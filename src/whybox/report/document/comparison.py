@@ -4,7 +4,8 @@ from typing import ClassVar, Literal
 
 from whybox.report.document.base import Document, Interval, Part
 
-Shown = Literal["worse", "better", "same", "open"]
+Shown = Literal["worse", "better", "same", "alike", "open"]
+"""alike: no text differs and no call was lost. same: shown to lie within the margin, on these items and on others."""
 
 
 class SideInfo(Part):
@@ -72,6 +73,7 @@ class ComparisonDocument(Document):
     margin: within which both count as the same; None where that was not asked. probes, rows: all arms of a probe
     together, and each arm by itself.
     only_first, only_second: calls whose prompt the other run does not have.
+    same_run: both are one run, so there is nothing to compare, and no row.
     """
 
     NAME: ClassVar[str] = "whybox.run-comparison"
@@ -89,3 +91,4 @@ class ComparisonDocument(Document):
     changed: tuple[ChangedRow, ...]
     changed_more: int
     shown: Shown
+    same_run: bool = False

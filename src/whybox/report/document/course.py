@@ -108,12 +108,14 @@ class AnswerRow(Part):
 class PredictionRow(Part):
     """stored: whether the learner's prediction is kept. said: as it is kept: numbers as written, ids of options.
 
-    compared, after: once every prediction of the chapter is stored.
+    not_stored: what was predicted with this document, where an earlier prediction stands. compared, after: once every
+    prediction of the chapter is stored.
     """
 
     question: QuestionRow
     stored: bool
     said: tuple[str, ...] = ()
+    not_stored: tuple[str, ...] = ()
     compared: tuple[AnswerRow, ...] = ()
     after: tuple[str, ...] = ()
 
@@ -248,7 +250,10 @@ class StationRow(Part):
 
 
 class RecitedDocument(Document):
-    """A recital against its list of stations: a checklist with a timer, and no judgement of understanding."""
+    """A recital against its list of stations: a checklist with a timer, and no judgement of understanding.
+
+    remarks: where it is no recital: the list's own words, or hardly more than a list of words.
+    """
 
     NAME: ClassVar[str] = "whybox.recited"
 
@@ -257,6 +262,7 @@ class RecitedDocument(Document):
     found: int = Field(ge=0)
     missing: tuple[str, ...]
     out_of_order: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
     seconds: float | None = Field(None, ge=0)
     seconds_reason: str | None = None
     minutes: float = Field(gt=0)

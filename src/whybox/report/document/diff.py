@@ -140,6 +140,13 @@ class HarmRow(Part):
     flips_interval_reason: str | None = None
 
 
+class HeldRow(Part):
+    """How far a precision moves the weights of the layers' matrices by holding them, as a share of their size."""
+
+    precision: str
+    error: float = Field(ge=0)
+
+
 class UnsaidRow(Part):
     """What could not be compared, and why."""
 
@@ -159,8 +166,9 @@ class RepeatsRow(Part):
 class DiffDocument(Document):
     """`whybox diff`: two runs of one model, compared down to the cause.
 
-    repeats: of an endpoint. explained_by: the precision whose rounding was allowed for it. rivals: faults that give its
-    numbers equally well, so that none is named.
+    held: what 8 and what 4 bits do to the weights, where one side holds the other's so. repeats: of an endpoint.
+    explained_by: the precision whose rounding was allowed for it. rivals: faults that give its numbers equally well,
+    so that none is named.
     """
 
     NAME: ClassVar[str] = "whybox.diff"
@@ -182,6 +190,7 @@ class DiffDocument(Document):
     left: tuple[LeftRow, ...] = ()
     harm: HarmRow | None
     harm_reason: str | None = None
+    held: tuple[HeldRow, ...] = ()
     missing_sites: tuple[str, ...] = ()
     windows_not_reached: tuple[int, ...] = ()
     unsaid: tuple[UnsaidRow, ...] = ()

@@ -170,7 +170,8 @@ class Count(Part):
 class Shams(Part):
     """The same edit on places that the claim does not name. `after`: metric after each sham, as far as kept.
 
-    `rivals`: of a boost, how many of them boost text that states another value: only they could have given one.
+    `rivals`: of a boost, how many of them boost text that holds the wrong answer, or another value in the right one's
+    unit.
     """
 
     n: int = Field(ge=0)
@@ -227,7 +228,10 @@ class Check(Part):
 
 
 class Verdict(Part):
-    """What was found. `scope`: this prompt only, or also its variants. The first cause is the verdict."""
+    """What was found. `scope`: this prompt only, or also its variants. The first cause is the verdict.
+
+    `lift`: attention of the evidence over what its length would give it, in heads without a sink.
+    """
 
     causes: tuple[Cause, ...] = Field(min_length=1)
     because: str
@@ -235,6 +239,8 @@ class Verdict(Part):
     scope: Literal["this-prompt", "variants"]
     next_step: str = ""
     checked: tuple[Check, ...] = ()
+    lift: float | None = None
+    lift_reason: str | None = "no evidence is named, or no head is without a sink"
 
 
 class Tried(Part):

@@ -11,7 +11,7 @@ from whybox.report.visible import shortened
 
 BUNDLE = Bundle(("theme.js", "copy.js", "comparison.js"), ("base.css", "why.css", "run.css"))
 MOST_ROWS, MOST_CHANGED, MOST_SETTINGS, MOST_TEXT = 60, 60, 60, 4_000
-STATES = {"worse": "fail", "better": "pass", "same": "pass", "open": "inconclusive"}
+STATES = {"worse": "fail", "better": "pass", "same": "pass", "alike": "pass", "open": "inconclusive"}
 
 
 def comparison_page(document: ComparisonDocument, lang: Lang) -> str:

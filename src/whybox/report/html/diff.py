@@ -8,7 +8,7 @@ from whybox.report.document import DiffDocument, Lang
 from whybox.report.html.page import Bundle, Table, page
 from whybox.report.numbers import exact
 from whybox.report.reasons import reason
-from whybox.report.text_diff import harm, verdict_line, where, why
+from whybox.report.text_diff import codes_line, harm, verdict_line, where, why
 from whybox.report.words import say
 
 BUNDLE = Bundle(("theme.js", "copy.js", "comparison.js"), ("base.css", "why.css", "run.css"))
@@ -37,6 +37,7 @@ def diff_page(document: DiffDocument, lang: Lang) -> str:
         states=STATES,
         ladder=[(rung.check, rung.state, reason(rung.detail, lang)) for rung in document.ladder],
         headline=verdict_line(document, lang),
+        codes=codes_line(document, lang),
         sides=" ↔ ".join(f"{side.name} ({side.precision})" for side in document.sides),
         where=list(where(document, lang)),
         why=list(why(document, lang)),

@@ -65,7 +65,7 @@ def why_page(document: WhyDocument, lang: Lang) -> str:
         parts_note=findings.parts_note(document, lang),
         blocks=blocks(document, lang),
         called=lambda name: sentences.called(name, document, lang),
-        flipping=sum(1 for tried in document.tried if tried.flips),
+        flips=sentences.flips_of(document),
         stage_name=lambda name: findings.known("stage", name, lang),
         announced=sum(stage.announced for stage in document.stages),
     )

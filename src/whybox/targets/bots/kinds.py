@@ -8,7 +8,7 @@ import re
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, Literal, get_args, get_type_hints
 
-from whybox.errors import UsageError
+from whybox.errors import UsageError, meant
 
 
 @dataclass(frozen=True)
@@ -316,12 +316,13 @@ def described(bot: Bot) -> str:
 def bot_of(name: str, settings: dict[str, Any]) -> Bot:
     """The bot of that name; settings as texts or values. UsageError names what exists."""
     if name not in KINDS:
-        raise UsageError(f"no bot {name!r}", f"there are: {', '.join(KINDS)}")
+        raise UsageError(f"no bot {name!r}{meant(name, KINDS)}", f"there are: {', '.join(KINDS)}")
     kind = KINDS[name]
     hints = get_type_hints(kind)
     known = {each.name for each in fields(kind)}
     if strange := sorted(set(settings) - known):
-        raise UsageError(f"{name} has no {', '.join(strange)}", f"it has: {', '.join(sorted(known)) or 'no settings'}")
+        there = f"it has: {', '.join(sorted(known)) or 'no settings'}"
+        raise UsageError(f"{name} has no {', '.join(strange)}{meant(strange[0], known)}", there)
     return checked(kind(**{key: _value(key, value, hints[key]) for key, value in settings.items()}))
 
 
@@ -339,8 +340,8 @@ def checked(bot: Bot) -> Bot:
     for each in fields(bot):
         value = getattr(bot, each.name)
         if isinstance(value, float) and not _admissible(bot, each.name, value):
-            meant = (type(bot).__doc__ or "").strip()
-            raise UsageError(f"{name_of(type(bot))}: {each.name} = {value} cannot be meant", meant)
+            told = (type(bot).__doc__ or "").strip()
+            raise UsageError(f"{name_of(type(bot))}: {each.name} = {value} cannot be meant", told)
         if isinstance(value, int) and value < 1:
             raise UsageError(f"{name_of(type(bot))}: {each.name} must be at least 1, found {value}")
     if isinstance(bot, Errors) and not set(bot.ways.split("+")) <= set(FAULT_WAYS):

@@ -1,9 +1,15 @@
-/** Questions to the server: one answer, or lines of JSON as they come. What goes wrong has a cause and a remedy. */
+/** Questions to the server, in the page's language: one answer, or lines of JSON. What goes wrong has a cause and a remedy. */
 
 export class Trouble extends Error {
   constructor(cause, remedy = "", status = 0) {
     super(cause);
     Object.assign(this, { cause, remedy, status });
+  }
+
+  /** Cause and remedy in one line. */
+  get line() {
+    if (!this.remedy) return this.cause;
+    return `${this.cause}${document.documentElement.lang.startsWith("zh") ? "。" : ". "}${this.remedy}`;
   }
 }
 
@@ -15,7 +21,8 @@ export function whenGone(words) {
 }
 
 async function send(path, body, signal) {
-  const asked = body === undefined ? {} : { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  const headers = { "accept-language": document.documentElement.lang };
+  const asked = body === undefined ? { headers } : { method: "POST", headers: { ...headers, "content-type": "application/json" }, body: JSON.stringify(body) };
   try {
     return await fetch(path, { ...asked, signal });
   } catch (error) {

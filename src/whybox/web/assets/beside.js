@@ -41,7 +41,7 @@ export class BesideTable {
     const base = best("base");
     if (found.kl === null) {
       const plain = this.words.say("next.plain", { base: `“${base.text}”`, p: percent(base.base) });
-      return found.effects.length && found.state.changes.some((change) => change.on) ? this.words.say("whatif.impossible", { reason: found.kl_reason }) : `${plain}.`;
+      return found.effects.length && found.state.changes.some((change) => change.on) ? this.words.say("whatif.impossible", { reason: found.said?.[found.kl_reason] ?? found.kl_reason }) : `${plain}.`;
     }
     if (found.floor !== null && found.kl <= found.floor) return `${this.words.say("next.same")}.`;
     const then = best("then");

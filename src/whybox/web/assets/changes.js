@@ -25,22 +25,22 @@ export class Changes {
   show(found = null) {
     const { changes } = this.store.state;
     const known = found !== null && found.effects.length === changes.length;
-    this.list.replaceChildren(...changes.map((change, i) => this.row(change, i, known ? found.effects[i] : null, found?.floor ?? null)));
+    this.list.replaceChildren(...changes.map((change, i) => this.row(change, i, known ? found.effects[i] : null, found)));
     if (!changes.length) this.list.append(make("li", { class: "quiet" }, this.words.say("whatif.none")));
     document.querySelector("[data-undo]").disabled = !this.store.past.length;
     document.querySelector("[data-redo]").disabled = !this.store.future.length;
     document.querySelector("[data-clear]").disabled = !changes.length;
   }
 
-  row(change, index, effect, floor) {
+  row(change, index, effect, found) {
     const name = this.name(change);
     const box = make("input", { type: "checkbox", checked: change.on, onchange: (event) => this.store.switch(index, event.target.checked) });
     const remove = button("×", () => this.store.remove(index), { class: "link", "aria-label": this.words.say("whatif.remove", { name }) });
-    return make("li", { class: "change" }, make("label", {}, box, make("span", {}, name)), make("span", { class: "quiet effect" }, effect ? this.effect(effect, floor) : ""), remove);
+    return make("li", { class: "change" }, make("label", {}, box, make("span", {}, name)), make("span", { class: "quiet effect" }, effect ? this.effect(effect, found) : ""), remove);
   }
 
-  effect({ kl, kl_reason, top, nothing }, floor) {
-    if (kl === null) return this.words.say("whatif.impossible", { reason: kl_reason });
+  effect({ kl, kl_reason, top, nothing }, { floor, said }) {
+    if (kl === null) return this.words.say("whatif.impossible", { reason: said?.[kl_reason] ?? kl_reason });
     if (nothing) return this.words.say("whatif.nothing");
     if (floor !== null && kl <= floor) return this.words.say("whatif.below");
     return this.words.say("whatif.effect", { kl: number(kl), top: `“${top}”` });

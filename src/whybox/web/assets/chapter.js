@@ -237,7 +237,7 @@ class Page {
     box.hidden = error === null;
     if (error === null) return;
     if (!(error instanceof Trouble)) throw error;
-    box.querySelector("p").textContent = error.remedy ? `${error.cause}. ${error.remedy}` : error.cause;
+    box.querySelector("p").textContent = error.line;
     document.getElementById("loading")?.replaceChildren();
     box.scrollIntoView({ block: "nearest" });
   }

@@ -145,7 +145,7 @@ class Explorer {
     box.hidden = error === null;
     if (error === null) return;
     if (!(error instanceof Trouble)) throw error;
-    box.querySelector("p").textContent = error.remedy ? `${error.cause}. ${error.remedy}` : error.cause;
+    box.querySelector("p").textContent = error.line;
   }
 
   async fromAddress() {
@@ -182,7 +182,9 @@ class Explorer {
   }
 
   share_json() {
-    if (this.table.found) saved("whybox-explore.json", JSON.stringify(this.table.found, null, 1));
+    if (!this.table.found) return;
+    const { said: _said, ...document } = this.table.found;
+    saved("whybox-explore.json", JSON.stringify(document, null, 1));
   }
 
   share_open() {

@@ -54,5 +54,5 @@ export function graded({ passed, rows, remarks, lines, printed: said, walls, aft
 /** What went wrong, where it was asked. */
 export function problem(error) {
   if (!(error instanceof Trouble)) throw error;
-  return make("p", { class: "problem", role: "alert" }, error.remedy ? `${error.cause}. ${error.remedy}` : error.cause);
+  return make("p", { class: "problem", role: "alert" }, error.line);
 }

@@ -80,7 +80,7 @@ class Outline {
     if (!(error instanceof Trouble)) throw error;
     const box = document.getElementById("trouble");
     box.hidden = false;
-    box.querySelector("p").textContent = error.remedy ? `${error.cause}. ${error.remedy}` : error.cause;
+    box.querySelector("p").textContent = error.line;
     document.getElementById("loading")?.replaceChildren();
   }
 }

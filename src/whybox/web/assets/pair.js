@@ -136,7 +136,7 @@ export class Pair {
     line.hidden = error === null;
     if (error === null) return;
     if (!(error instanceof Trouble)) throw error;
-    line.textContent = error.remedy ? `${error.cause}. ${error.remedy}` : error.cause;
+    line.textContent = error.line;
   }
 
   show(found) {

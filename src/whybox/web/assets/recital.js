@@ -74,7 +74,7 @@ export class Recital {
     }
   }
 
-  show({ stations, found, note }) {
+  show({ stations, found, remarks, note }) {
     const heard = ({ found: told, in_order: inOrder }) => {
       if (!told) return sign("✗", this.words.say("recital.out"), "not");
       return inOrder === false ? sign("↕", this.words.say("recital.order")) : sign("✓", this.words.say("recital.in"), "holds");
@@ -83,7 +83,8 @@ export class Recital {
     const line = (station) => make("li", {}, heard(station), make("span", {}, ...inline(station.say), out(station)));
     this.result.replaceChildren(
       make("p", { class: "verdict" }, make("b", {}, this.words.say("recital.found", { n: found, of: stations.length }))),
-      make("ul", { class: "remarks" }, ...stations.map(line)), make("p", { class: "quiet" }, note));
+      make("ul", { class: "remarks" }, ...stations.map(line)),
+      ...remarks.map((remark) => make("p", {}, remark)), make("p", { class: "quiet" }, note));
     this.showBest(found);
   }
 }

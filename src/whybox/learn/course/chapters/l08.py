@@ -10,6 +10,7 @@ import numpy as np
 from whybox.learn.course.comparing import Both, equal, found, unlike
 from whybox.learn.course.computed import Arrays, Computations, Remark, Rows, Task
 from whybox.learn.figures import ON_MODEL, TOYS, OnModel, OnModels
+from whybox.learn.figures.faults import other_eps
 from whybox.learn.figures.figure import Toys, Value
 from whybox.learn.ground import Ground
 from whybox.learn.ledger import Said
@@ -45,7 +46,7 @@ def _with_activation(kind: Activation) -> OnModel:
 OF_MODEL: OnModels = {
     "l08.relu": _with_activation(Activation.RELU),
     "l08.gelu": _with_activation(Activation.GELU_ERF),
-    "l08.other_eps": OnModel(lambda ground: ground.text_a.with_fault(faults.eps(1e-6))),
+    "l08.other_eps": OnModel(other_eps),
     "l08.sum_of_writes": OnModel(_sum_of_writes, runs=0),
 }
 HARM = {

@@ -11,6 +11,7 @@ from whybox.engine.rewired import Rewire
 from whybox.learn.course.chapters.l09_llama import CAPITAL, REAL
 from whybox.learn.course.computed import Cell, Computations, Rows
 from whybox.learn.figures import ON_MODEL, TOYS, OnModel, OnModels
+from whybox.learn.figures.faults import other_eps
 from whybox.learn.figures.figure import Value
 from whybox.learn.ground import Ground
 from whybox.learn.ledger import Said
@@ -44,7 +45,7 @@ def _paris(ground: Ground) -> Value:
 OF_MODEL: OnModels = {
     "l09.sinusoid": OnModel(lambda ground: ground.text_a.with_fault(SINUSOID)),
     "l09.two_blocks": OnModel(lambda ground: ground.text_a.with_fault(TWO_BLOCKS)),
-    "l09.other_eps": OnModel(lambda ground: ground.text_a.with_fault(faults.eps(1e-6))),
+    "l09.other_eps": OnModel(other_eps),
     "l09.paris": OnModel(_paris, runs=0),
 }
 CHANGES = (

@@ -32,7 +32,7 @@ from whybox.targets.target import Reply, Request
 Array = np.ndarray
 KEYS = (100, 1_000, 10_000, 100_000)
 LONGEST = 1_000
-ITEMS, PLACES = 2, 5
+ITEMS, PLACES, TOKENS = 2, 5, 24
 ALPHA = 0.05
 SHAPES = {"U": "u", "inverted-U": "inverted_u"}
 
@@ -90,7 +90,7 @@ def _placed(ground: Ground) -> tuple[Placed, ...]:
         counted=True,
         encode=encoder_of(target),
     )
-    plan = EvidenceProbe(items=ITEMS, passages=PLACES).plan("evidence", asked)
+    plan = EvidenceProbe(items=ITEMS, passages=PLACES, max_tokens=TOKENS).plan("evidence", asked)
     scorers = {item.id: item.scorer for item in plan.items}
     calls = [call for call in plan.calls if call.arm.isdecimal()]
     replies = asyncio.run(_answers(target, calls))

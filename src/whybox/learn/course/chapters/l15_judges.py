@@ -124,7 +124,7 @@ def _named(name: str, given: dict[str, Any], found: Cause) -> Remark:
         holds,
         f"{name}: {cause!r} because {why}; a cause is named by the step that undid it in 4 of 5 runs while retries and "
         "shams did not, and by nothing else",
-        f"{name}：写了 {cause!r}，依据 {step}；只有在 5 次中撤销 4 次、而重试和对照编辑都不行的那一步，才能命名原因",
+        f"{name}：写了 {cause!r}，依据 {step}；只有在 5 次中消除 4 次、而重试和对照编辑都不行的那一步，才能命名原因",
     )
 
 

@@ -1,6 +1,4 @@
-"""The two real models rebuilt in transformers from the weights that whybox decoded, and a text to run them on."""
-
-from functools import cache
+"""The two real models put into transformers, from the weights that whybox decoded; the configs are by hand."""
 
 import numpy as np
 import torch
@@ -14,20 +12,7 @@ from transformers import (
 )
 from transformers.initialization import no_init_weights
 
-from tests.real import real
 from whybox.model import Model
-
-_ANIMALS = ["fox", "hen", "ox", "owl", "eel"]
-
-
-@cache
-def market_ids(name: str, lines: int, count: int) -> tuple[int, ...]:
-    """The first ids of a text that anyone can rebuild: animals sell apples in towns."""
-    text = " ".join(
-        f"Line {i}: the {_ANIMALS[i % 5]} sold {i * i % 89} apples to the {_ANIMALS[(i + 2) % 5]} in town {i % 7}."
-        for i in range(1, lines + 1)
-    )
-    return real(name).prompt(text).ids[:count]
 
 
 def llama_in_transformers(model: Model) -> PreTrainedModel:
