@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from whybox.compare.comparison import Asked, compare
+from whybox.compare.harm import forced, harm
 from whybox.compare.overflow import first_non_finite
 from whybox.compare.prompts import Text
 from whybox.compare.sides import Live, emulated
@@ -56,3 +57,14 @@ def test_a_run_that_broke_off_says_where(loud: Model) -> None:
     assert seen.sites == {}
     assert seen.broken is not None
     assert first_non_finite(seen, loud.spec) == seen.broken
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("rows", "moved"), [(slice(2, 3), 0.0), (slice(None), None)])
+def test_nan_in_logits_is_no_move_and_no_warning(rows: slice, moved: float | None) -> None:
+    logits = np.random.default_rng(0).normal(size=(4, 7)).astype(np.float32)
+    broken = logits.copy()
+    broken[rows] = np.nan
+    found = harm([forced(logits, broken, 4)], 1e-3, [])
+    assert found.kl_mean == np.inf
+    assert (None if np.isnan(found.moved) else found.moved) == moved

@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
+from whybox.compare.comparison import Asked, compare
 from whybox.compare.observation import Observation
 from whybox.compare.recorded import read_recorded, shown_precision, write_recorded
-from whybox.compare.sides import side_of, split
+from whybox.compare.sides import Live, side_of, split
 from whybox.errors import FormatError, ModelNotFound, UsageError
 from whybox.model import Model
 from whybox.parts.rounding import rounded
+from whybox.testing.noise import noisy
 
 ROWS = np.random.default_rng(0).standard_normal((3, 4)).astype(np.float32)
 
@@ -53,9 +55,12 @@ def test_a_file_that_is_no_trace_says_what_is_wrong(tmp_path: Path, table: dict[
 
 
 def test_a_text_in_place_of_an_archive(tmp_path: Path) -> None:
-    (tmp_path / "a.npz").write_text("hello")
-    with pytest.raises(FormatError, match=r"a\.npz"):
-        read_recorded(tmp_path / "a.npz")
+    one_array = tmp_path / "one.npy"
+    np.save(one_array, ROWS)
+    for content in (b"hello", b"", one_array.read_bytes()):
+        (tmp_path / "a.npz").write_bytes(content)
+        with pytest.raises(FormatError, match=r"a\.npz: the archive: expected an \.npz file"):
+            read_recorded(tmp_path / "a.npz")
 
 
 def test_a_recording_that_is_not_there(tmp_path: Path) -> None:
@@ -77,3 +82,29 @@ def test_ways() -> None:
     assert name == "smollm2"
     assert (way.precision, way.kernel, way.batch, way.padding) == ("bf16", "sdpa", 4, 3)
     assert (way.stepped, way.engine) == (True, None)
+
+
+def test_a_recording_says_a_precision_and_positions_that_exist(tmp_path: Path) -> None:
+    whole = {"ids": np.array([1, 2]), "logits": np.ones((2, 3), np.float32)}
+    for odd, found in (({"precision": np.array("bf17")}, "bf17"), ({"positions": np.array(["a", "b"])}, "positions")):
+        np.savez(tmp_path / "odd.npz", **whole, **odd)
+        with pytest.raises(FormatError, match=found):
+            read_recorded(tmp_path / "odd.npz")
+
+
+@pytest.mark.parametrize(("said", "taken"), [("int8", "int8"), ("int4", "int4"), ("fp16", "fp16"), ("fp64", "fp32")])
+def test_codes_are_taken_at_their_word_and_float64_for_what_ours_can_show(
+    tmp_path: Path, said: str, taken: str
+) -> None:
+    seen = Observation((1, 2), {("logits", None): np.ones((2, 3), np.float32)})
+    write_recorded(tmp_path / "a.npz", [(None, seen)], said, "a")
+    assert read_recorded(tmp_path / "a.npz").precision == taken
+
+
+def test_a_recorded_run_in_eight_bits_is_rounding(tmp_path: Path) -> None:
+    model = noisy(0).model
+    side = side_of("@int8", lambda name: model, Live("ours", model.variant(engine="torch")))
+    assert isinstance(side, Live)
+    write_recorded(tmp_path / "a.npz", [(None, side.observe((5, 9, 3, 7, 11, 4), 6))], side.precision, "a")
+    found = compare(Live("ours", model), read_recorded(tmp_path / "a.npz"), Asked(written=0))
+    assert (found.verdict, found.named) == ("rounding", ())

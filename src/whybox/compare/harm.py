@@ -76,7 +76,7 @@ def _rows(a: Array, b: Array) -> tuple[Array, Array, Array, Array]:
 def harm(each: Sequence[Forced], rounding: float, texts: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]) -> Harm:
     """Over all prompts. rounding: the largest move of a logit that rounding explains. texts: greedy ids of both."""
     kls, same = np.concatenate([f.kl for f in each]), np.concatenate([f.same for f in each])
-    gaps = np.concatenate([f.gap for f in each])
+    gaps, moves = np.concatenate([f.gap for f in each]), np.concatenate([f.moved for f in each])
     ties = int((~same & (gaps <= TIE * rounding)).sum())
     apart = [first_apart(*pair) for pair in texts]
     flips = [place for place in apart if place is not None]
@@ -86,7 +86,7 @@ def harm(each: Sequence[Forced], rounding: float, texts: Sequence[tuple[tuple[in
         kl_p999=float(np.quantile(kls, 0.999)) if np.isfinite(kls).all() else np.inf,
         same_top=Rate(int(same.sum()), len(same)),
         ties=ties,
-        moved=float(np.nanmax([f.moved.max() for f in each])),
+        moved=float(moves[~np.isnan(moves)].max()) if not np.isnan(moves).all() else np.nan,
         flips=Rate(len(flips), len(texts)) if texts else None,
         first_divergent=min(flips, default=None),
         widest=float(gaps[~same].max()) / rounding if rounding and not same.all() else None,

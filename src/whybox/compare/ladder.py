@@ -102,7 +102,7 @@ def _recorded(ours: Live, theirs: Recorded) -> tuple[Rung, ...]:
             if mine != prompt.seen.ids:
                 rungs.append(Rung("ids", "different", ids_apart(mine, prompt.seen.ids, model.tokenizer)))
         if prompt.positions is not None and not np.array_equal(prompt.positions, np.arange(len(prompt.seen.ids))):
-            rungs.append(Rung("positions", "different", f"{prompt.positions[:4].tolist()} … for 0, 1, 2, 3 …"))
+            rungs.append(Rung("positions", "different", _placed(prompt.positions, len(prompt.seen.ids))))
     known = any(prompt.text is not None for prompt in theirs.prompts)
     placed = any(prompt.positions is not None for prompt in theirs.prompts)
     alike = {
@@ -111,6 +111,12 @@ def _recorded(ours: Live, theirs: Recorded) -> tuple[Rung, ...]:
     }
     found = {rung.check: rung for rung in reversed(rungs)}
     return (Rung("weights", "unknown", "a recording holds no weights"), *(alike | found).values())
+
+
+def _placed(positions: np.ndarray, tokens: int) -> str:
+    if positions.shape != (tokens,):
+        return f"{positions.size} positions for {tokens} tokens"
+    return f"{positions[:4].tolist()} … for 0, 1, 2, 3 …"
 
 
 def mask(mine: Observation, seen: Observation) -> Rung:

@@ -27,7 +27,9 @@ from whybox.sites import BY_NAME
 from whybox.spec import Spec
 
 Array = np.ndarray
-WORDS = ("text", "precision", "model")
+COARSEST = ("int4", "int8", "bf16", "fp16")
+PRECISIONS = (*COARSEST, "fp32", "fp64")
+"""What a recording may say of itself; ours, beside float64, is float32."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +53,7 @@ class Recorded:
     def precision(self) -> str:
         """The coarsest that any prompt says, or shows: values that are all bf16 numbers were rounded to bf16."""
         said = [prompt.seen.precision or shown_precision(prompt.seen) for prompt in self.prompts]
-        return next((kind for kind in ("bf16", "fp16", "fp32") if kind in said), "fp32")
+        return next((kind for kind in COARSEST if kind in said), "fp32")
 
 
 def shown_precision(seen: Observation) -> str:
@@ -117,6 +119,8 @@ def _arrays(path: Path) -> tuple[dict[str, Array], dict[str, str]]:
     if path.suffix == ".safetensors":
         file = open_safetensors(path)
         return {name: file.read(name) for name in file.tensors}, {}
+    if not zipfile.is_zipfile(path):
+        raise FormatError(str(path), "the archive", "an .npz file, whole", "something else")
     try:
         with np.load(path, allow_pickle=False) as table:
             arrays = {name: table[name] for name in table.files}
@@ -143,6 +147,10 @@ def _recording(path: Path, arrays: dict[str, Array], words: dict[str, str]) -> R
     if ids is None or ids.ndim != 1 or ids.dtype.kind not in "iu" or not len(ids):
         raise FormatError(str(path), "ids", "token ids [q], whole numbers", "none" if ids is None else str(ids.shape))
     positions = arrays.pop("positions", None)
+    if "positions" in words or (positions is not None and positions.dtype.kind not in "iu"):
+        raise FormatError(str(path), "positions", "whole numbers [q]", words.get("positions", str(positions)))
+    if words.get("precision", "fp32") not in PRECISIONS:
+        raise FormatError(str(path), "precision", f"one of {', '.join(PRECISIONS)}", words["precision"])
     sites: dict[Key, Array] = {}
     keys = {name: _key(path, name) for name in arrays}
     for name, value in arrays.items():

@@ -19,7 +19,7 @@ def texts_of(path: Path, model: Model | None) -> tuple[Text, ...]:
     if path.is_dir() or path.name == RUN:
         return _failed(path if path.is_dir() else path.parent, model)
     try:
-        lines = [line for line in path.read_text("utf-8").splitlines() if line.strip()]
+        lines = [line for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {error}", "a text file in UTF-8, one prompt a line") from None
     if not lines:
