@@ -22,7 +22,7 @@ def test_every_public_name_exists(name: str) -> None:
 def test_public_names_are_exactly_these() -> None:
     assert set(whybox.__all__) == {
         "Case", "Change", "Decoding", "Model", "Trace",
-        "add", "answer", "attention", "boost", "cut", "diff", "look", "open", "scale", "set_to", "why", "zero",
+        "add", "answer", "attention", "boost", "cut", "diff", "lens", "look", "open", "scale", "set_to", "why", "zero",
     }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from whybox.engine.trace import Change, Trace
     from whybox.items.case import Case
     from whybox.jobs.answering import answer
-    from whybox.jobs.asked import look, why
+    from whybox.jobs.asked import lens, look, why
     from whybox.jobs.brought import attention
     from whybox.jobs.diff_result import diff
     from whybox.model import Model
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Case", "Change", "Decoding", "Model", "Trace",
-    "add", "answer", "attention", "boost", "cut", "diff", "look", "open", "scale", "set_to", "why", "zero",
+    "add", "answer", "attention", "boost", "cut", "diff", "lens", "look", "open", "scale", "set_to", "why", "zero",
 ]  # fmt: skip
 
 _HOME = {
@@ -37,6 +37,7 @@ _HOME = {
     "answer": "whybox.jobs.answering",
     "attention": "whybox.jobs.brought",
     "diff": "whybox.jobs.diff_result",
+    "lens": "whybox.jobs.asked",
     "look": "whybox.jobs.asked",
     "open": "whybox.model",
     "why": "whybox.jobs.asked",

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from whybox.report.diff_sensitivity_lines import advice
 from whybox.report.document import Lang, ModelInfo, SensitivityDocument
+from whybox.report.document.base import obtained
 from whybox.report.document.diff import RestoredRow, SideRow
 from whybox.report.html.diff_sensitivity import sensitivity_page
 from whybox.report.text_diff_sensitivity import render_sensitivity
@@ -17,7 +18,7 @@ def row(kind: str, name: str, gain: float, more: int | None = 1_000_000) -> Rest
         kind=kind,
         name=name,
         parameters=500_000,
-        bytes_more=more,
+        **obtained("not known", bytes_more=more),
         kl=0.2 - gain,
         gain=gain,
         interval=(gain / 2, gain * 2),

@@ -1,12 +1,17 @@
 import json
+from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from pkgutil import iter_modules
+from typing import Any, get_args
 
 import pytest
 from pydantic import ValidationError
 
 from tests.report import fixtures
+from whybox.report import document as documents
 from whybox.report.document import NextDocument, WhyDocument, schemas, to_json
+from whybox.report.document.base import Part, obtained
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "schema"
 
@@ -95,3 +100,44 @@ def test_the_published_schema_is_the_schema(name: str) -> None:
     published = json.loads((PUBLISHED / f"{name}.json").read_text(encoding="utf-8"))
     assert outline(published) == outline(schemas()[name])
     assert "schema!" in outline(published)[""]
+
+
+# Settings and places: null means that there is none, not that a number was not obtained.
+PLACES = frozenset(
+    "layer head layers heads channels query window cap slopes sinks decimals seed".split()  # noqa: SIM905
+)
+# What the explorer shows beside another run, where a token or a place has no counterpart.
+BESIDE = frozenset({"Beside.then", "PairNext.a", "PairNext.b"})
+
+
+def _parts(of: type[Part]) -> Iterator[type[Part]]:
+    for each in of.__subclasses__():
+        yield each
+        yield from _parts(each)
+
+
+def _may_be_no_number(annotation: object) -> bool:
+    inside = get_args(annotation)
+    return type(None) in inside and any(
+        each in (int, float) or get_args(each)[:1] in ((int,), (float,)) for each in inside
+    )
+
+
+def test_a_number_that_may_be_missing_has_a_place_for_the_reason() -> None:
+    for module in iter_modules(documents.__path__):
+        import_module(f"{documents.__name__}.{module.name}")
+    bare = [
+        f"{part.__name__}.{name}"
+        for part in {*_parts(Part)}
+        for name, field in part.model_fields.items()
+        if _may_be_no_number(field.annotation) and name not in PLACES and f"{name}_reason" not in part.model_fields
+    ]
+    assert sorted(set(bare) - BESIDE) == []
+
+
+def test_what_is_no_number_is_null_beside_the_reason() -> None:
+    found = obtained("NaN", kl=float("nan"), gap=2.0, most=float("inf"), flips=None, n=0)
+    assert found == {
+        "kl": None, "gap": 2.0, "most": None, "flips": None, "n": 0,
+        "kl_reason": "NaN", "gap_reason": None, "most_reason": "NaN", "flips_reason": "NaN", "n_reason": None,
+    }  # fmt: skip

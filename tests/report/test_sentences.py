@@ -38,7 +38,7 @@ def test_without_variants_it_speaks_of_this_prompt_only() -> None:
 def test_a_lenient_reading_flips_nothing() -> None:
     shown = changed(code="format", detail=None, undone_by="lenient parse", shams=None, shams_reason="none")
     assert sentences.headline(shown, "en") == (
-        "No legal answer was written: read without the required form it is right in 9 of 9 variants."
+        "No legal answer was written: with the form left aside it is right in 9 of 9 variants."
     )
 
 
@@ -71,7 +71,7 @@ def test_experiments_after_which_nothing_was_written_are_not_counted() -> None:
 def test_findings_name_what_was_measured() -> None:
     document = fixtures.why()
     assert sentences.evidence_finding(document, "en") == (
-        "Cutting “doc2” hurts the right answer most, with 4.72 % of the attention, and it is the evidence"
+        "Cutting “doc2” off hurts the right answer most; it holds 4.72 % of the attention, and is the evidence"
     )
     assert sentences.lens_finding(document, "en").startswith("The wrong answer is ahead after every layer")
     assert sentences.map_finding(document, "en") == (
@@ -123,9 +123,9 @@ def test_the_strongest_cut_of_what_nobody_can_leave_out_is_followed_by_that_of_a
     document = fixtures.why()
     rows = [r.model_copy(update={"direct": 9.0}) if r.name == "template" else r for r in document.segments]
     told = sentences.evidence_finding(document.model_copy(update={"segments": tuple(rows)}), "en")
-    assert told.startswith("Cutting “template” helps")
-    assert "of its parts “doc2” does most: −3.51" in told
-    assert told.endswith("and it is the evidence")
+    assert told.startswith("Cutting “template” off helps")
+    assert "of the parts that it writes, cutting “doc2” off changes most: −3.51" in told
+    assert told.endswith("and is the evidence")
 
 
 def test_what_stands_in_for_a_wrong_answer_is_not_called_one() -> None:
@@ -135,3 +135,18 @@ def test_what_stands_in_for_a_wrong_answer_is_not_called_one() -> None:
     answer = document.answer.model_copy(update={"wrong": wrong})
     told = sentences.lens_finding(document.model_copy(update={"answer": answer}), "en")
     assert told.startswith("What stands in for a wrong answer is ahead after every layer")
+
+
+def test_where_nothing_is_named_the_sentence_says_how_many_experiments_flip() -> None:
+    verdict = fixtures.not_determined().verdict
+    cause = verdict.causes[0].model_copy(update={"detail": None})
+    document = fixtures.why().model_copy(update={"verdict": verdict.model_copy(update={"causes": (cause,)})})
+    hits, n = sum(1 for one in document.tried if one.flips), len(document.tried)
+    assert sentences.headline(document, "en") == (
+        f"The cause was not determined: {hits} of {n} experiments turn the answer right, "
+        "none with all that shows a cause."
+    )
+    quiet = document.model_copy(
+        update={"tried": tuple(one.model_copy(update={"flips": False}) for one in document.tried)}
+    )
+    assert sentences.headline(quiet, "zh") == f"原因未能确定：{n} 个实验无一使答案变对。"

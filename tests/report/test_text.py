@@ -26,6 +26,14 @@ def test_the_verdict_comes_first_and_the_path_last() -> None:
     assert "0 of 21 flip · p\u00a0=\u00a00.0455" in text
 
 
+def test_an_answer_that_its_limit_cut_is_shown_with_the_limit() -> None:
+    document = fixtures.why()
+    cut = document.model_copy(update={"answer": document.answer.model_copy(update={"cut_at": 8})})
+    assert "cut at the limit of 8 tokens" in " ".join(printed(render_why, cut).split())
+    assert "在 8 个 token 的上限处被截断" in "".join(printed(render_why, cut, "zh").split("\n"))
+    assert "cut at the limit" not in printed(render_why, document)
+
+
 @pytest.mark.parametrize("lang", ["en", "zh"])
 @pytest.mark.parametrize("terminal", [True, False])
 def test_everything_fits_80_columns(lang: str, terminal: bool) -> None:

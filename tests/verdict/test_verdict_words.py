@@ -19,7 +19,7 @@ def test_the_refund_case_says_every_number_it_rests_on() -> None:
     said = words.because(rule(REFUND), REFUND, "en")
     assert "With the evidence alone the answer is right (LD +1.60); no other order" in said
     assert "“boost decision → doc2” turns the answer right (LD +0.180); 0 of 21 shams do (p = 0.0455)" in said
-    assert "in 9 of 9 failing variants [0.70, 1.00]" in said
+    assert "in 9 of 9 failing variants (95 % interval 0.70–1.00)" in said
     assert (
         "Path-dependent: behind “Answer: ” the right answer is ahead of the wrong one (LD +0.620), on the model's own path it is "
         "not (LD −1.96); no answer was written behind it." in said
@@ -76,7 +76,7 @@ def test_greedy_decoding_that_flips_is_never_left_out() -> None:
     facts = replace(REFUND, boost=NO_BOOST, cuts=(), stated_decoding=True, greedy=greedy)
     found = rule(facts)
     assert "These turn the answer right: “greedy decoding”" in words.because(found, facts, "en")
-    assert "以下改动使答案正确：“贪心解码”" in words.because(found, facts, "zh")
+    assert "以下改动使答案变对：“贪心解码”" in words.because(found, facts, "zh")
     assert "Ask with “greedy decoding”" in words.next_step(found, facts, "en")
 
 
@@ -124,7 +124,8 @@ def test_a_part_of_a_right_answer_with_too_few_others_beside_it_is_no_innocent()
 def test_no_sham_is_asked_for_where_none_can_be_made() -> None:
     facts = replace(REFUND, lenient=Try("lenient parse", True))
     assert words.would_change(rule(facts), "en") == (
-        "Variants of this prompt (the case has none that fail alike) of which “lenient parse” turns fewer than 8 in 10."
+        "Variants of this prompt (the case has none that fail alike), if “lenient parse” turned fewer than 8 in 10 of "
+        "them right."
     )
     assert "sham" in words.would_change(rule(REFUND), "en")
 
@@ -287,3 +288,11 @@ def test_what_to_try_next_follows_from_what_is_missing() -> None:
     assert said(few).endswith("Keep the bare case as a known failure; see everything that was tried below.")
     assert said(few, "zh").startswith("“增强注意力：决定位置 → doc2”需要更多对照")
     assert said(REFUND).startswith("Move the same evidence to every place")
+
+
+def test_what_the_evidence_alone_does_is_no_contradiction() -> None:
+    facts = replace(REFUND, boost=NO_BOOST, cuts=())
+    assert words.because(rule(facts), facts, "en").startswith("Beside keeping the evidence alone, no single change")
+    assert words.because(rule(facts), facts, "zh").startswith("除了只留证据之外")
+    wrong = replace(facts, alone=None)
+    assert words.because(rule(wrong), wrong, "en").startswith("No single change after which")

@@ -1,18 +1,24 @@
-"""`whybox.look` and `whybox.why`: what the verbs say, from Python; shown by itself in a notebook."""
+"""`whybox.look`, `whybox.lens` and `whybox.why`: what the verbs say, from Python; shown by itself in a notebook."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from whybox.engine.edit import Edit, edits_of
+from whybox.engine.trace import Change
 from whybox.errors import UsageError
 from whybox.items.case import Case
+from whybox.jobs.explore.lens import lens_of
 from whybox.jobs.look import LookOptions, LookResult
 from whybox.jobs.look import look as looked
 from whybox.jobs.look_payload import HeadAt
+from whybox.jobs.shown import Shown
 from whybox.jobs.why import Effort, WhyOptions
 from whybox.jobs.why import why as explained
 from whybox.model import Model, Promptable
 from whybox.report.document import Lang, WhyDocument, to_json
+from whybox.report.document.explore import Lens
+from whybox.report.draw import lens_picture
 from whybox.report.html import why_page
 from whybox.report.html.page import framed
 
@@ -56,6 +62,25 @@ def look(model: Model, what: Promptable, heads: Sequence[HeadAt] = (), seed: int
     """
     asked = what if isinstance(what, Case) else model.prompt(what)
     return looked(model, asked, LookOptions(open=tuple(heads), seed=seed, lang=lang))
+
+
+@dataclass(frozen=True, eq=False)
+class LensResult(Shown):
+    """What each layer would answer if it were the last. `document` holds every number."""
+
+    document: Lens
+
+
+def lens(model: Model, what: Promptable, edits: Iterable[Edit] = (), lang: Lang = "en") -> LensResult:
+    """The logit lens of the next token, with edits beside it if any are given.
+
+    The most probable token against the one that the edits make of it, else against the second. Early layers are not
+    calibrated: read ranks and signs there. Raises what `model.run` raises.
+    """
+    trace, chosen = model.run(what, tail=1), edits_of(edits)
+    change: Change | str = Change(chosen) if chosen else "no edit was given"
+    found = lens_of(model, trace, change)
+    return LensResult(lens_picture(found, lang), found)
 
 
 def why(model: Model, case: Case | str | Path, effort: Effort = "quick", seed: int = 0, lang: Lang = "en") -> WhyResult:

@@ -18,6 +18,7 @@ from whybox.jobs.diff_served import diff_served
 from whybox.jobs.diff_sides import side_row
 from whybox.jobs.provenance import model_info
 from whybox.report.document import Lang
+from whybox.report.document.base import obtained
 from whybox.report.document.diff import (
     DiffDocument,
     HarmRow,
@@ -35,6 +36,7 @@ from whybox.report.document.diff import (
 from whybox.statistics.intervals import wilson
 
 EXCHANGED = (("the order of the sides", "the first one has NaN or Inf, and stands second"),)
+NOT_FINITE = "NaN or Inf on one side"
 FAILING = ("named", "part-named", "not-determined", "unlike")
 
 
@@ -98,8 +100,7 @@ def _first(found: Comparison) -> PartingRow | None:
         site=at.site,
         layer=at.layer,
         position=at.position,
-        error=_finite(at.error),
-        allowed=_finite(at.allowed),
+        **obtained(NOT_FINITE, error=at.error, allowed=at.allowed),
         text=found.first_text or "",
         heads=found.heads,
         channels=found.channels,
@@ -108,7 +109,13 @@ def _first(found: Comparison) -> PartingRow | None:
 
 def _profile(found: Profile) -> ProfileRow:
     rows = tuple(_finite(float(value)) for value in found.by_position)
-    return ProfileRow(shape=found.shape, first=found.first, site=found.site, by_position=rows, by_layer=found.by_layer)
+    return ProfileRow(
+        shape=found.shape,
+        **obtained("no position is beyond the floor", first=found.first),
+        site=found.site,
+        by_position=rows,
+        by_layer=found.by_layer,
+    )
 
 
 def _suspects(tried: Sequence[Tried]) -> tuple[SuspectRow, ...]:
@@ -124,7 +131,7 @@ def _suspects(tried: Sequence[Tried]) -> tuple[SuspectRow, ...]:
             name=each.fault.name,
             what=each.fault.what,
             piece=each.piece,
-            undone_error=_finite(each.left),
+            **obtained(NOT_FINITE, undone_error=each.left),
             named=each.named,
         )
         for each in ordered
@@ -144,30 +151,36 @@ def _overflow(found: Comparison) -> OverflowRow | None:
     over = found.overflow
     if over is None:
         return None
-    return OverflowRow(site=over.site, layer=over.layer, position=over.position, value=_finite(over.value))
+    return OverflowRow(
+        site=over.site, layer=over.layer, position=over.position, **obtained(NOT_FINITE, value=over.value)
+    )
 
 
 def _undone(found: Comparison) -> UndoneRow | None:
     done = found.undone
     if done is None:
         return None
-    return UndoneRow(error=_finite(done.error), allowed=_finite(done.allowed), at_floor=done.at_floor)
+    return UndoneRow(**obtained(NOT_FINITE, error=done.error, allowed=done.allowed), at_floor=done.at_floor)
 
 
 def _harm(found: Harm) -> HarmRow:
+    flips = found.flips
     return HarmRow(
         positions=found.positions,
-        kl_mean=_finite(found.kl_mean),
-        kl_p999=_finite(found.kl_p999),
-        same_top=found.same_top.share,
-        same_top_interval=wilson(found.same_top),
+        **obtained(NOT_FINITE, kl_mean=found.kl_mean, kl_p999=found.kl_p999, moved=found.moved),
+        **obtained("KL is exact: it needs no bounds", variation=None),
+        **obtained("no position was compared", same_top=found.same_top.share, same_top_interval=wilson(found.same_top)),
         ties=found.ties,
-        widest_turned=_finite(found.widest),
-        moved=_finite(found.moved),
-        first_divergent_token=found.first_divergent,
-        flips=None if found.flips is None else found.flips.hits,
-        prompts=None if found.flips is None else found.flips.n,
-        flips_interval=found.flipped,
+        **obtained("no token was turned beyond rounding's reach", widest_turned=found.widest),
+        **obtained(
+            "no text was written on" if flips is None else "no text parts", first_divergent_token=found.first_divergent
+        ),
+        **obtained(
+            "no text was written on",
+            flips=None if flips is None else flips.hits,
+            prompts=None if flips is None else flips.n,
+            flips_interval=found.flipped,
+        ),
     )
 
 

@@ -13,6 +13,7 @@ from whybox.errors import UsageError
 from whybox.jobs.provenance import model_info
 from whybox.model import Model
 from whybox.report.document import Lang
+from whybox.report.document.base import obtained
 from whybox.report.document.diff import SelfDocument, SelfRow
 
 
@@ -80,8 +81,11 @@ def _row(name: str, found: Comparison) -> SelfRow:
     return SelfRow(
         way=name,
         verdict=found.verdict,
-        kl_mean=None if harm is None else harm.kl_mean,
-        same_top=None if harm is None else harm.same_top.share,
-        moved=None if harm is None else harm.moved,
+        **obtained(
+            "no logits on both sides" if harm is None else "NaN or Inf on one side",
+            kl_mean=None if harm is None else harm.kl_mean,
+            same_top=None if harm is None else harm.same_top.share,
+            moved=None if harm is None else harm.moved,
+        ),
         named=tuple(each.fault.name for each in found.named),
     )

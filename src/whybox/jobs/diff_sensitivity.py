@@ -10,8 +10,11 @@ from whybox.errors import UsageError
 from whybox.jobs.diff_sides import side_row
 from whybox.jobs.provenance import model_info
 from whybox.report.document import Lang
+from whybox.report.document.base import obtained
 from whybox.report.document.diff import RestoredRow, SensitivityDocument
 
+FEW_BLOCKS = "fewer than two blocks of positions, or all alike"
+NO_BYTES = "how many bytes its weights take is not known"
 NOTHING_ENOUGH = "nothing that was given back takes away half of it"
 
 
@@ -32,10 +35,10 @@ def diff_sensitivity(ours: Live, theirs: Side, asked: Asked, seed: int = 0, lang
         positions=found.positions,
         blocks=found.blocks,
         kl=found.kl,
-        interval=found.interval,
+        **obtained(FEW_BLOCKS, interval=found.interval),
         as_run=found.as_run,
         floor=found.floor,
-        bytes_held=found.bytes_held,
+        **obtained(NO_BYTES, bytes_held=found.bytes_held),
         units=tuple(map(_row, found.units)),
         sets=tuple(map(_row, found.sets)),
         keep=None if found.keep is None else _row(found.keep),
@@ -51,8 +54,8 @@ def _row(found: Restored) -> RestoredRow:
         kind=unit.kind,
         name=unit.name,
         parameters=unit.parameters,
-        bytes_more=unit.bytes_more,
+        **obtained(NO_BYTES, bytes_more=unit.bytes_more),
         kl=found.kl,
         gain=found.gain,
-        interval=found.interval,
+        **obtained(FEW_BLOCKS, interval=found.interval),
     )

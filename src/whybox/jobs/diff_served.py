@@ -12,6 +12,7 @@ from whybox.compare.sides import Live
 from whybox.jobs.diff_sides import side_row
 from whybox.jobs.provenance import model_info
 from whybox.report.document import Lang, ModelInfo
+from whybox.report.document.base import obtained
 from whybox.report.document.diff import (
     DiffDocument,
     HarmRow,
@@ -47,7 +48,13 @@ def diff_served(one: Live | Served, other: Served, asked: Asked, seed: int = 0, 
         first=_first(found),
         profile=None,
         suspects=tuple(
-            SuspectRow(name=name, what=what, piece="whole model", undone_error=_finite(left), named=_is(found, what))
+            SuspectRow(
+                name=name,
+                what=what,
+                piece="whole model",
+                **obtained("NaN or Inf with it", undone_error=left),
+                named=_is(found, what),
+            )
             for name, what, left in found.tried
         ),
         named=() if found.named is None else (NamedRow(name=found.named[0], what=found.named[1]),),
@@ -106,19 +113,29 @@ def _harm(found: ServedComparison) -> HarmRow | None:
     bounds = np.array([place.variation for place in found.places])
     return HarmRow(
         positions=len(kls),
-        kl_mean=float(kls.mean()) if len(kls) else None,
-        kl_p999=float(np.quantile(kls, 0.999)) if len(kls) else None,
+        **obtained(
+            NO_NUMBERS,
+            kl_mean=float(kls.mean()) if len(kls) else None,
+            kl_p999=float(np.quantile(kls, 0.999)) if len(kls) else None,
+            variation=(float(bounds[:, 0].mean()), float(bounds[:, 1].mean())) if len(kls) else None,
+            moved=max((place.moved for place in found.places), default=None),
+        ),
         kl_is="at least",
-        variation=(float(bounds[:, 0].mean()), float(bounds[:, 1].mean())) if len(kls) else None,
-        same_top=same.share,
-        same_top_interval=wilson(same),
+        **obtained("the most probable token is not known", same_top=same.share, same_top_interval=wilson(same)),
         ties=sum(place.gap <= TIE * rounding for place in turned) if rounding else 0,
-        widest_turned=max(place.gap for place in turned) / rounding if turned and rounding else None,
-        moved=max((place.moved for place in found.places), default=None),
-        first_divergent_token=found.first_divergent,
-        flips=found.flips.hits,
-        prompts=found.flips.n,
-        flips_interval=wilson(found.flips),
+        **obtained(
+            "no token is known to be turned",
+            widest_turned=max(place.gap for place in turned) / rounding if turned and rounding else None,
+        ),
+        **obtained(
+            "no text parts" if found.flips.n else "no text was written on", first_divergent_token=found.first_divergent
+        ),
+        **obtained(
+            "no text was written on",
+            flips=found.flips.hits,
+            prompts=found.flips.n,
+            flips_interval=wilson(found.flips),
+        ),
     )
 
 
@@ -127,7 +144,3 @@ def _repeats(found: ServedComparison) -> RepeatsRow:
     calls = found.unsteady.n
     below = 1.0 if bounds is None else bounds[1]
     return RepeatsRow(moved=found.noise, texts_differ=found.unsteady.hits, calls=calls, below=below)
-
-
-def _finite(value: float) -> float | None:
-    return value if np.isfinite(value) else None

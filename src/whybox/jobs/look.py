@@ -10,6 +10,7 @@ from whybox.items.instance import CaseInstance
 from whybox.jobs.look_diagnoses import not_said, said
 from whybox.jobs.look_document import Found, Told, document
 from whybox.jobs.look_payload import HeadAt, opened, payload
+from whybox.jobs.shown import Shown
 from whybox.measure import dilution
 from whybox.measure.diagnosis import diagnose
 from whybox.measure.heads import heads_of
@@ -18,6 +19,8 @@ from whybox.measure.probe import probe
 from whybox.measure.subject import of_run
 from whybox.model import Model
 from whybox.report.document import Dilution, DilutionPoint, Lang, LookDocument, LookPayload
+from whybox.report.draw import HeadAt as DrawnHead
+from whybox.report.draw import look_picture
 from whybox.report.html import look_page
 from whybox.report.html.page import framed
 from whybox.text.prompt import Prompt
@@ -51,6 +54,12 @@ class LookResult:
     def payload(self) -> LookPayload:
         """Queries and keys of the opened heads."""
         return payload(self.looked, self.document.opened)
+
+    def head(self, layer: int, head: int) -> Shown:
+        """One head's map alone: row by row where the page opens it, else pooled. UsageError where there is none."""
+        opened = any((each.layer, each.head) == (layer, head) for each in self.document.opened)
+        exact = self.payload() if opened else LookPayload()
+        return Shown(look_picture(self.document, exact, DrawnHead(layer, head), self.document.lang))
 
     def _repr_html_(self) -> str:
         """In a notebook: the page itself."""

@@ -78,6 +78,7 @@ def _answer(study: Study) -> d.Answer:
         right=d.AnswerSide(text=study.asked.right, logprob=right, logprob_reason=reason),
         wrong=d.AnswerSide(text=study.asked.wrong, logprob=wrong, logprob_reason=reason, stand_in=study.asked.stand_in),
         got=study.answered.text,
+        cut_at=None if study.answered.written.stopped else study.asked.settings.limit,
         prefix=d.Prefix(kind=decision.kind, text=decision.prefix, flag="; ".join(decision.flags)),
         position=decision.row,
     )

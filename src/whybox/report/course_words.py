@@ -4,7 +4,20 @@ COURSE: dict[str, tuple[str, str]] = {
     "course.judged": ("{n} of {of} judged right; a pass takes {need}", "{of} 项中判对 {n} 项；通过需要 {need} 项"),
     "course.ended.raised": ("the code stopped: {kind}: {said}", "代码中断：{kind}：{said}"),
     "course.ended.missing": ("the code does not define {names}", "代码中没有定义 {names}"),
-    "course.ended.slow": ("it was not done within its time and was ended", "在限定时间内没有结束，已被终止"),
+    "course.ended.slow": ("it was not done within {seconds} s and was ended", "{seconds} 秒内没有结束，已被终止"),
+    "course.ended.memory": (
+        "the code asked for more memory than an exercise has ({gb} GB)",
+        "代码要求的内存超出了练习的上限（{gb} GB）",
+    ),
+    "course.refused.folder": (
+        "an exercise cannot open files outside its own folder",
+        "练习不能打开自己文件夹以外的文件",
+    ),
+    "course.refused.import": (
+        "an exercise has numpy and a part of the standard library, not",
+        "练习可用 numpy 和标准库的一部分，不可用",
+    ),
+    "course.refused.event": ("an exercise cannot do this:", "练习不允许这样做："),
     "course.ended.died": (
         "its process ended without an answer: too much memory, too large a file, or an end of its own",
         "进程没有给出结果就结束了：内存过多、文件过大，或自行退出",

@@ -126,6 +126,8 @@ SENTENCES: dict[str, str] = {
     "give the text of an answer": "请给出答案文本",
     "answer.{}: {} cannot be joined to the prompt: the tokenizer has no ids for it": "answer.{}：{} 无法接到提示词后面：分词器没有对应的 id",
     "write the answer in characters that the model's vocabulary holds": "请用模型词表中有的字符来写答案",
+    "a part cannot be called {}: the report calls what stands around the parts so": "分段不能叫 {}：报告用这个名称指分段之外的内容",
+    "give it another name": "请换一个名称",
     "evidence {} holds no text": "证据分段 {} 没有文本",
     "evidence {} owns no token of this prompt": "证据分段 {} 在这个提示词中没有 token",
     "name the part that the answer can be read from": "请选能读出答案的分段",

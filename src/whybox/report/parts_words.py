@@ -354,6 +354,6 @@ PART_WORDS: dict[str, tuple[str, str]] = {
     "flag.random": ("random", "随机"),
     "verdict.mean": (
         "over {n} variants that fail alike: mean {mean} {interval}",
-        "在 {n} 个同样失败的变体上：均值 {mean} {interval}",
+        "在 {n} 个同样出错的变体上：均值 {mean} {interval}",
     ),
 }

@@ -249,6 +249,14 @@ PICTURES: dict[str, tuple[str, str]] = {
     "layer.sd_most": ("score SD, most", "分数 SD，最大"),
     "layer.units": ("MLP units", "MLP 单元"),
     "layer.dead": ("dead units", "不激活单元"),
+    "lens.title": ("Logit lens: {first} against {second}", "logit lens：{first} 与 {second}"),
+    "lens.axis": (
+        "logit of {first} − logit of {second}, if the layer were the last",
+        "若该层是最后一层：{first} 的 logit − {second} 的 logit",
+    ),
+    "lens.base": ("as it is", "原样"),
+    "lens.then": ("with the edits", "改动之后"),
+    "lens.layers": ("layer", "层"),
     "dilution.brightest": ("brightest head", "最亮的头"),
     "dilution.brightest_share": ("its share", "其占比"),
 }

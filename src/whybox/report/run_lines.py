@@ -50,7 +50,7 @@ def estimate_of(probe: ProbeRow, lang: Lang) -> str:
 
 
 def cut(probe: ProbeRow, lang: Lang) -> str:
-    """What to do about answers that ended before they said anything; nothing where there are none."""
+    """What to do about answers that ended before they gave a whole value; nothing where there are none."""
     return f" · {say('run.cut', lang, n=probe.cut)}" if probe.cut else ""
 
 

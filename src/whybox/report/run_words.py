@@ -29,8 +29,8 @@ RUNS: dict[str, tuple[str, str]] = {
     "why.this-prompt": (" This prompt only.", " 仅此提示。"),
     "why.none": ("could not be explained: {reason}", "无法解释：{reason}"),
     "run.cut": (
-        "{n} answers were cut by max_tokens before they said anything: raise it",
-        "{n} 个回答还没说出内容就被 max_tokens 截断：请调大它",
+        "{n} answers were cut by max_tokens before they gave a whole value: raise it",
+        "{n} 个回答还没给出完整的答案就被 max_tokens 截断：请调大该值",
     ),
     "run.needs": ("About {n} more items would settle it.", "再增加约 {n} 个样本即可判定。"),
     "because.shown.pass": ("The demand is shown to hold (p {holds}).", "数据表明要求成立（p {holds}）。"),

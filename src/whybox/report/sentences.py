@@ -16,9 +16,17 @@ def headline(document: WhyDocument, lang: Lang) -> str:
     about = ", ".join(cause.about) or joint or "?"
     parts = [say(_claim(document.verdict), lang, about=about)]
     proof = [clause for clause in (_flip_clause(cause, document.verdict, lang), _sham_clause(cause, lang)) if clause]
+    if cause.code == "not-determined" and cause.detail is None and document.tried:
+        proof = [_open_clause(document, lang)]
     if proof:
         parts.append(("，" if lang == "zh" else ", ").join(proof))
     return ("：" if lang == "zh" else ": ").join(parts) + ("。" if lang == "zh" else ".")
+
+
+def _open_clause(document: WhyDocument, lang: Lang) -> str:
+    """Where no cause was found: how many of the experiments turn the answer right."""
+    hits, n = sum(1 for one in document.tried if one.flips), len(document.tried)
+    return say("proof.open" if hits else "proof.open.none", lang, hits=hits, n=n)
 
 
 def _claim(verdict: Verdict) -> str:

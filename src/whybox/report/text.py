@@ -153,6 +153,10 @@ def _verdict(document: WhyDocument, console: Console, lang: Lang) -> None:
         told = say("verdict.p", lang, hits=cause.shams.flipped, n=cause.shams.n, p=p)
         console.print(Text(f"{say('verdict.shams', lang)}{'：' if lang == 'zh' else ': '}{told}"))
     colon = "：" if lang == "zh" else ": "
+    if document.answer.cut_at is not None:
+        cut = say("answer.cut", lang, n=document.answer.cut_at)
+        written = shortened(one_line(ended(document.answer.got)), 60)
+        console.print(Text.assemble((say("answer.got", lang) + colon, "dim"), written, (f" · {cut}", "yellow")))
     for key, text in (("because", verdict.because), ("mind", verdict.would_change_my_mind)):
         console.print(Text.assemble((say(f"verdict.{key}", lang) + colon, "dim"), calm(text)))
 

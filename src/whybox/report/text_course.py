@@ -130,7 +130,7 @@ def render_question(question: QuestionRow, console: Console, lang: Lang) -> None
 def _answers(rows: Sequence[AnswerRow], console: Console, lang: Lang) -> None:
     for row in rows:
         mark = {True: f"{PASSED} ", False: f"{FAILED} ", None: ""}[row.holds]
-        named = f"{row.say}: " if row.say else ""
+        named = f"{row.say}{'：' if lang == 'zh' else ': '}" if row.say else ""
         told = say("course.right", lang, right=row.right) if row.right else ""
         _paragraph(console, f"  {mark}{named}{say('course.said', lang, said=row.said)}{told}", "bold")
 

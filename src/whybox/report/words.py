@@ -3,6 +3,7 @@
 A sentence claims what was measured: "changed", "did not change beyond the floor", "not determined".
 """
 
+from whybox.report.cause_words import CAUSES
 from whybox.report.claims_words import CLAIMS
 from whybox.report.comparison_words import COMPARISONS
 from whybox.report.course_words import COURSE
@@ -19,6 +20,7 @@ from whybox.report.size_words import SIZES
 
 WORDS: dict[str, tuple[str, str]] = (
     PICTURES
+    | CAUSES
     | ESTIMATES
     | PART_WORDS
     | RUNS
@@ -55,111 +57,6 @@ WORDS: dict[str, tuple[str, str]] = (
             "The document exceeds the page's limit of {mb} MB and is not embedded; use --json.",
             "文档超过本页 {mb} MB 的上限，未嵌入；请使用 --json。",
         ),
-        # verdict: claims
-        "claim.order": (
-            "In another order of its parts the prompt gives the right answer",
-            "各部分换一种顺序，答案就正确",
-        ),
-        "claim.context-use": (
-            "The right passage was there and did not decide the answer",
-            "正确的段落就在上下文里，但没有左右答案",
-        ),
-        "claim.context-use.not-looked-at": ("The model looked too little at {about}", "模型对 {about} 看得太少"),
-        "claim.context-use.looked-at-not-used": (
-            "What {about} says did not decide the answer, however much it was looked at",
-            "{about} 的内容没有左右答案，看得再多也一样",
-        ),
-        "claim.knowledge.overruled": ("What the weights remember won over the text", "权重里的旧知识压过了给定的文本"),
-        "claim.knowledge.missing": (
-            "The fact was not given, and without it the model does not answer right",
-            "上下文没有给出这一事实；没有它，模型答不对",
-        ),
-        "claim.knowledge": ("What the weights remember decided the answer", "答案由权重里的知识决定"),
-        "claim.decoding": ("The right answer was ahead and was not written", "正确答案领先，却没有被写出来"),
-        "claim.decoding.limit": (
-            "The limit of tokens cuts the answer before it is given",
-            "token 上限在给出答案之前就截断了它",
-        ),
-        "claim.format": ("No legal answer was written", "没有写出符合格式的答案"),
-        "claim.implementation": (
-            "The same file, computed otherwise, gives the right answer",
-            "同一个模型文件换一种计算方式，答案就是对的",
-        ),
-        "claim.template": ("The ids that were sent are not the ids that were meant", "实际发送的 token id 与本意不符"),
-        "claim.joint": ("Two causes, and only together: {about}", "两个原因共同起作用，缺一不可：{about}"),
-        "claim.none": ("The answer is right", "答案正确"),
-        "claim.not-determined": ("The cause was not determined", "原因未能确定"),
-        "claim.not-determined.noise": (
-            "The cause was not determined: no change exceeded the floor",
-            "原因未能确定：没有任何改动的效应超过底噪",
-        ),
-        "claim.not-determined.not-reproduced-here": (
-            "The cause was not determined: the wrong answer did not appear here",
-            "原因未能确定：错误答案在本机没有复现",
-        ),
-        "claim.not-determined.path-dependent": (
-            "The cause was not determined: the answer depends on the words written before it",
-            "原因未能确定：答案取决于它之前写出的文字",
-        ),
-        "claim.not-determined.beyond-the-model": (
-            "The cause was not determined: given the evidence and nothing beside it, the answer is not right",
-            "原因未能确定：除证据外别无材料时，答案也不正确",
-        ),
-        "claim.not-determined.several-answers": (
-            "The cause was not determined: the answer states the right answer and another one",
-            "原因未能确定：答案既给出了正确答案，又给出了另一个",
-        ),
-        "claim.not-determined.another-server": (
-            "The cause was not determined: the answer came from another server",
-            "原因未能确定：答案来自另一台服务器",
-        ),
-        # verdict: proof
-        "proof.variants": (
-            "“{edit}” flips the answer in {hits} of {n} variants",
-            "“{edit}”使 {n} 个变体中的 {hits} 个翻转为正确",
-        ),
-        "proof.one": ("“{edit}” flips the answer of this prompt", "“{edit}”使这个提示的答案翻转为正确"),
-        "proof.none": ("“{edit}” does not flip the answer of this prompt", "“{edit}”没有使这个提示的答案翻转"),
-        "proof.parse": ("read without the required form it is right", "不计格式要求则是对的"),
-        "proof.parse.variants": (
-            "read without the required form it is right in {hits} of {n} variants",
-            "不计格式要求，{n} 个变体中有 {hits} 个是对的",
-        ),
-        "proof.no_sham": ("no sham does (0 of {n})", "对照编辑无一翻转（0 / {n}）"),
-        "proof.shams": ("{hits} of {n} shams do, too", "{n} 个对照编辑中也有 {hits} 个翻转"),
-        "verdict.title": ("Verdict", "结论"),
-        "verdict.undone_by": ("Undone by", "何种改动能消除"),
-        "verdict.effect": ("Effect on {metric}", "对 {metric} 的效应"),
-        "verdict.flips": ("Flips", "翻转"),
-        "verdict.shams": ("Shams", "对照编辑"),
-        "verdict.of": ("{hits} of {n}", "{hits} / {n}"),
-        "verdict.p": ("{hits} of {n} flip · p\u00a0=\u00a0{p}", "{n} 个中 {hits} 个翻转 · p\u00a0=\u00a0{p}"),
-        "verdict.scope": ("Scope", "适用范围"),
-        "verdict.because": ("Because", "依据"),
-        "verdict.mind": ("What would change this verdict", "什么会改变这个结论"),
-        "verdict.next": ("Next step", "下一步"),
-        "verdict.checked": ("Compared with the observed run", "与观察到的运行相比"),
-        "check.same": ("same", "相同"),
-        "check.differs": ("differs", "不同"),
-        "check.unknown": ("unknown", "未知"),
-        "verdict.others": ("Also flips", "同样能翻转的还有"),
-        "scope.this-prompt": ("this prompt only", "仅限这个提示"),
-        "scope.variants": ("{n} variants, this prompt among them", "{n} 个变体（含这个提示）"),
-        "scope.variants.unknown": ("this prompt and its variants", "这个提示及其变体"),
-        "line.title.flip": (
-            "The edit carries {metric} over zero; {n} shams do not",
-            "该编辑使 {metric} 越过零点；{n} 个对照编辑没有",
-        ),
-        "line.title.some": (
-            "{metric} with the edit, and with {n} shams",
-            "编辑之后的 {metric}，以及 {n} 个对照编辑之后的 {metric}",
-        ),
-        "line.title.plain": ("{metric} without and with the edit", "编辑前后的 {metric}"),
-        "line.base": ("as it is", "原样"),
-        "line.after": ("with the edit", "编辑后"),
-        "line.shams": ("shams", "对照编辑"),
-        "line.wrong_side": ("wrong answer ahead", "错误答案领先"),
-        "line.right_side": ("right answer ahead", "正确答案领先"),
         # prompt and answers
         "prompt.title": ("The prompt and the answer", "提示与答案"),
         "prompt.note": (
@@ -178,6 +75,7 @@ WORDS: dict[str, tuple[str, str]] = (
         "answer.right": ("Right answer", "正确答案"),
         "answer.wrong": ("Wrong answer", "错误答案"),
         "answer.got": ("Written", "实际写出"),
+        "answer.cut": ("cut at the limit of {n} tokens", "在 {n} 个 token 的上限处被截断"),
         "answer.logprob": ("{value} nats", "{value} nats"),
         "answer.missing": ("not given", "未给出"),
         "answer.prefix": ("Before the decision", "决定点之前"),
@@ -190,12 +88,12 @@ WORDS: dict[str, tuple[str, str]] = (
         # evidence
         "evidence.title": ("Evidence", "证据"),
         "evidence.finding": (
-            "Cutting “{most}” hurts the right answer most, with {share} of the attention",
-            "切断“{most}”对正确答案损害最大，它占 {share} 的注意力",
+            "Cutting “{most}” off hurts the right answer most; it holds {share} of the attention",
+            "切断“{most}”对正确答案损害最大；它占 {share} 的注意力",
         ),
         "evidence.finding.help": (
-            "Cutting “{most}” helps the right answer most, with {share} of the attention",
-            "切断“{most}”对正确答案帮助最大，它占 {share} 的注意力",
+            "Cutting “{most}” off helps the right answer most; it holds {share} of the attention",
+            "切断“{most}”对正确答案帮助最大；它占 {share} 的注意力",
         ),
         "evidence.finding.null": (
             "; other spans of its length reach as far (p\u00a0=\u00a0{p})",
@@ -205,13 +103,16 @@ WORDS: dict[str, tuple[str, str]] = (
             "; only {n} other spans of its length exist, too few to tell it from chance (p\u00a0=\u00a0{p})",
             "；等长的其他片段只有 {n} 个，无法与偶然区分（p\u00a0=\u00a0{p}）",
         ),
-        "evidence.finding.no_null": ("; it has no null to compare with", "；没有可比较的零分布"),
-        "evidence.finding.evidence": (", and it is the evidence", "，它就是证据"),
+        "evidence.finding.no_null": ("; nothing of its kind is there to compare it with", "；没有同类片段可作比较"),
+        "evidence.finding.evidence": (", and is the evidence", "，也就是证据"),
         "evidence.finding.part": (
-            ". It is no part of the case; of its parts “{most}” does most: {effect}",
-            "。它不是用例的部分；用例各部分中“{most}”影响最大：{effect}",
+            ". The case does not write it; of the parts that it writes, cutting “{most}” off changes most: {effect}",
+            "。它不是用例写的；在用例写的各部分中，切断“{most}”影响最大：{effect}",
         ),
-        "evidence.finding.noshare": ("Cutting “{most}” changes {metric} most", "切断“{most}”对 {metric} 的改变最大"),
+        "evidence.finding.noshare": (
+            "Cutting “{most}” off changes {metric} most",
+            "切断“{most}”对 {metric} 的改变最大",
+        ),
         "evidence.finding.none": ("No cut changed {metric} beyond the floor", "没有任何切断使 {metric} 的改变超过底噪"),
         "evidence.note": (
             "Attention share says where the decision row reads. "

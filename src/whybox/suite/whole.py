@@ -42,7 +42,7 @@ class Tally:
     """Of one probe on one target: calls that are finished, those without an answer, and their seconds.
 
     seconds: of the time that the run was asking; calls under way together share it.
-    errors: failed calls, and answers that the limit of tokens cut before they said anything. cut: these alone.
+    errors: failed calls, and answers that the limit of tokens cut before they gave a whole value. cut: these alone.
     """
 
     calls: int = 0

@@ -39,7 +39,7 @@ class Try:
     touches: the edges, parts and writers that the change needs, for comparing changes.
     unread: whether it flips with the evidence hidden as well, so that the answer does not rest on it; None where that
     was not run. several: the answer asserts the right one among others. cut: its limit ended it
-    before it said anything.
+    before it gave a whole value.
     """
 
     what: str

@@ -24,7 +24,7 @@ REMARKS: dict[Remark, tuple[str, str]] = {
     Remark.PATH_DEPENDENT: (
         "path-dependent: behind “{prefix}” the right answer is ahead of the wrong one (LD {forced}), on the model's own path it "
         "is not (LD {own}); no answer was written behind it",
-        "取决于路径：在“{prefix}”之后正确答案领先于错误答案（LD {forced}），在模型自己的路径上则不然（LD {own}）；没有在该前缀之后写出答案",
+        "与作答路径有关：接在“{prefix}”之后，正确答案领先于错误答案（LD {forced}），按模型自己的路径则不然（LD {own}）；没有在该前缀之后写出答案",
     ),
     Remark.RIGHT_FIRST: (
         "the answer states the right answer and another one, the right one first, where the right one leads (LD {own}): whether "
@@ -93,8 +93,8 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "证据之外也给出了正确答案（{stated_beside}），因此难以看出证据本身的作用",
     ),
     Remark.CUT_SHORT: (
-        "the answer was cut by its limit of tokens before it said anything; written on, it does: raise the limit",
-        "答案在说出任何结果之前就被 token 上限截断；继续写下去就会有：请提高上限",
+        "the answer was cut by its limit of tokens before it gave a whole value; written on, it gives one: raise the limit",
+        "回答还没给出完整的答案就被 token 上限截断；继续写下去就会给出：请提高上限",
     ),
     Remark.READERS_NOT_RUN: (
         "whether the evidence was looked at but not used is open: patching of the heads that read it was not run",
@@ -124,7 +124,7 @@ REMARKS: dict[Remark, tuple[str, str]] = {
 }  # fmt: skip
 
 SHAMS: dict[str, tuple[str, str]] = {
-    "shams": ("{flipped} of {n} shams do (p = {p})", "{n} 个对照中有 {flipped} 个也能做到（p = {p}）"),
+    "shams": ("{flipped} of {n} shams do (p = {p})", "{n} 个对照中有 {flipped} 个能做到（p = {p}）"),
     "shams.rivals": (
         "{rivals} of them boost text that holds the wrong answer or another value in the right one's unit, the others text that "
         "holds neither",
@@ -141,7 +141,7 @@ SHAMS: dict[str, tuple[str, str]] = {
     ),
     "shams.edge": (
         "of the same edit elsewhere {flipped} of {n} do (p = {p})",
-        "同样的改动放在别处，{n} 个中有 {flipped} 个也能做到（p = {p}）",
+        "同样的改动放在别处，{n} 个中有 {flipped} 个能做到（p = {p}）",
     ),
     "shams.order": (
         "An order has no shams: any other order is itself a change of that kind",

@@ -10,6 +10,7 @@ from whybox.verdict.remark_words import LACKS, NEXT, REMARKS, SHAMS, TRY_LACK, T
 from whybox.verdict.tree import LIMIT, Leaf, Remark, Ruling
 
 Lang = Literal["en", "zh"]
+BOUNDS = (" (95 % interval {:.2f}–{:.2f})", "（95 % 区间 {:.2f}–{:.2f}）")
 
 WORDS: dict[str, tuple[str, str]] = SHAMS | {
     "own": (" (LD {ld} on its own path)", "（在其自身路径上 LD {ld}）"),
@@ -30,15 +31,18 @@ WORDS: dict[str, tuple[str, str]] = SHAMS | {
     "fork": ("it acts before the decision", "它在决定位置之前就起作用"),
     "control": ("with the evidence hidden it does not", "证据被隐藏时则不能"),
     "control.flips": ("with the evidence hidden it does so as well", "证据被隐藏时它同样能做到"),
-    "repeats": ("it does so in {hits} of {n} failing variants{interval}", "在 {n} 个同样出错的变体中有 {hits} 个如此{interval}"),
-    "mean": ("its mean effect on LD is {mean} [{low}, {high}] nats there", "其中对 LD 的平均效应为 {mean} [{low}, {high}] nats"),
+    "repeats": ("it does so in {hits} of {n} failing variants{interval}", "{n} 个同样出错的变体中有 {hits} 个也是如此{interval}"),
+    "mean": (
+        "its mean effect on LD is {mean} nats there (95 % interval {low} to {high})",
+        "在这些变体上对 LD 的平均效应为 {mean} nats（95 % 区间 {low} 至 {high}）",
+    ),
     "lift": (
         "in heads without a sink the decision row gives the evidence {lift} of the attention that its length would give it",
-        "在没有沉淀的头中，决定位置给证据的注意力是其长度应得的 {lift} 倍",
+        "在没有沉淀的头中，决定位置分给证据的注意力是按长度平摊时的 {lift} 倍",
     ),
     "alone.prompt": (
-        "Nothing stands beside the evidence: the evidence alone is this very prompt, and no second observation",
-        "证据之外没有别的材料：“只留证据”就是这个提示本身，不算另一项观察",
+        "Nothing stands beside the evidence, so that the evidence alone is this very prompt and shows nothing more",
+        "证据之外没有别的材料，“只留证据”就是这个提示本身，不能说明更多问题",
     ),
     "orders.several": (
         "no other order of the parts gives the right answer alone",
@@ -77,14 +81,18 @@ WORDS: dict[str, tuple[str, str]] = SHAMS | {
         "No single change after which an answer was written turns it right",
         "改动之后重新写出的答案，没有一个是正确的",
     ),
+    "nothing-flips.else": (
+        "Beside keeping the evidence alone, no single change after which an answer was written turns it right",
+        "除了只留证据之外，改动之后重新写出的答案，没有一个是正确的",
+    ),
     "none-named": (
         "These turn the answer right: {changes}; none of them has all that naming a cause takes",
-        "以下改动使答案正确：{changes}；但没有一个具备指明原因所需的全部条件",
+        "以下改动使答案变对：{changes}；但都不具备认定原因所需的全部条件",
     ),
     "decoding": ("On the model's own path the right answer leads{ld}, yet another was written", "在模型自己的路径上正确答案领先{ld}，写出的却是另一个"),
     "limit": (
-        "The answer was cut at the limit that the case states, before it said anything; written on, it is right",
-        "输出在说出任何结果之前就被用例所述的上限截断；继续写下去，答案就正确",
+        "The answer was cut at the limit that the case states, before it gave a whole value; written on, it is right",
+        "输出还没给出完整的答案，就被用例所设的上限截断；继续写下去，答案就正确",
     ),
     "format.lenient": (
         "Read without the required form, the answer is right: the value is there, its form is not",
@@ -94,7 +102,7 @@ WORDS: dict[str, tuple[str, str]] = SHAMS | {
         "The free answer holds no legal answer, and where it begins the right one leads the wrong one",
         "自由作答中没有合法答案，而在开头处正确答案领先于错误答案",
     ),
-    "repeats.lenient": ("it is so in {hits} of {n} variants that fail alike{interval}", "在 {n} 个同样出错的变体中有 {hits} 个如此{interval}"),
+    "repeats.lenient": ("it is so in {hits} of {n} variants that fail alike{interval}", "{n} 个同样出错的变体中有 {hits} 个也是如此{interval}"),
     "format.prefix": ("The free answer holds no legal answer", "自由作答中没有合法答案"),
     "implementation": ("The same ids, computed otherwise, give the right answer", "同样的 id，换一种计算方式，就得到正确答案"),
     "switches": ("each of these does it alone: {names}", "以下每一项单独都能做到：{names}"),
@@ -110,17 +118,17 @@ WORDS: dict[str, tuple[str, str]] = SHAMS | {
     "count.repeats": ("{hits} of {n} variants", "{n} 个变体中 {hits} 个"),
     "change.shams": ("a sham that turns the answer right as often", "有对照同样使答案正确"),
     "change.variants": (
-        "further variants, beside the {n} that were run, of which “{what}” turns fewer than 8 in 10",
-        "在已跑的 {n} 个变体之外再取变体，而“{what}”在其中不到八成成立",
+        "further variants, beside the {n} that were run, if “{what}” turned fewer than 8 in 10 of them right",
+        "在已运行的 {n} 个变体之外再取变体，而“{what}”使答案变对的不到八成",
     ),
     "change.no-variants": (
-        "variants of this prompt (the case has none that fail alike) of which “{what}” turns fewer than 8 in 10",
-        "给出这个提示的变体（该用例没有同样出错的变体），而“{what}”在其中不到八成成立",
+        "variants of this prompt (the case has none that fail alike), if “{what}” turned fewer than 8 in 10 of them right",
+        "为这个提示补上变体（该用例没有同样出错的变体），而“{what}”使答案变对的不到八成",
     ),
     "change.none": ("A wrong answer to the same ids", "同样的 id 得到错误答案"),
     "change.open": (
-        "Any single change that turns the answer right, with silent shams and in 8 of 10 failing variants",
-        "任何单一改动使答案正确，且对照不变、10 个出错变体中有 8 个成立",
+        "A single change that turns the answer right in 8 of 10 failing variants, while its shams do not",
+        "有某个单一改动在 10 个出错变体中使 8 个变对，而它的对照都做不到",
     ),
     "after": (" (LD {ld})", "（LD {ld}）"),
 }  # fmt: skip
@@ -222,7 +230,8 @@ def _no_cause(facts: Facts, lang: Lang) -> str:
     """Which changes turn the answer right all the same. What the evidence alone does is said behind it."""
     flipping = [one for one in facts.tried if one.flips and one is not facts.alone]
     if not flipping:
-        return _say("nothing-flips", lang)
+        alone = facts.alone is not None and facts.alone.flips
+        return _say("nothing-flips.else" if alone else "nothing-flips", lang)
     quoted = ("、" if lang == "zh" else ", ").join(f"“{named(one.what, lang)}”" for one in flipping)
     return _say("none-named", lang, changes=quoted)
 
@@ -304,7 +313,7 @@ def _comparable(shams: ShamRun, lang: Lang) -> Iterator[str]:
 
 def _repeats(change: Try, key: str, lang: Lang) -> Iterator[str]:
     if change.repeats is not None:
-        yield _say(key, lang, hits=change.repeats.hits, n=change.repeats.n, interval=_bounds(change.repeats))
+        yield _say(key, lang, hits=change.repeats.hits, n=change.repeats.n, interval=_bounds(change.repeats, lang))
 
 
 def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterator[str]:
@@ -344,10 +353,10 @@ def _counts(change: Try, lang: Lang) -> str:
     return "（{}）".format("，".join(told)) if lang == "zh" else " ({})".format(", ".join(told))
 
 
-def _bounds(rate: Rate) -> str:
+def _bounds(rate: Rate, lang: Lang) -> str:
     """95 % Wilson interval, for showing."""
     found = wilson(rate)
-    return "" if found is None else f" [{found[0]:.2f}, {found[1]:.2f}]"
+    return "" if found is None else BOUNDS[lang == "zh"].format(*found)
 
 
 def _joined(parts: list[str], lang: Lang) -> str:

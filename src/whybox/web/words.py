@@ -11,6 +11,7 @@ WORDS: dict[str, tuple[str, str]] = {
     "course": ("Course", "课程"),
     "opening": ("The model is being opened …", "正在打开模型……"),
     "model": ("{name} · {layers} layers · {heads} heads · {engine} {precision}", "{name} · {layers} 层 · {heads} 个头 · {engine} {precision}"),
+    "stop": (".", "。"),
     # prompt
     "prompt": ("Prompt", "提示词"),
     "prompt.kind": ("Kind of prompt", "提示词类型"),

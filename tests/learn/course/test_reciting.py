@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from whybox.errors import UsageError
 from whybox.learn.course.chapter import Recital
+from whybox.learn.course.lessons import lesson
 from whybox.learn.course.reciting import hear
 
 NAMES = ("ant", "bee", "cat", "dog", "elk")
@@ -94,3 +95,41 @@ def test_bad_texts() -> None:
     for text in ("", " \n", "x" * 6_001):
         with pytest.raises(UsageError):
             hear(recital(), text)
+
+
+def test_an_english_word_may_stand_between_chinese_ones() -> None:
+    assert hear(recital(), "这是ant的事，bee也在").found == ("ant", "bee")
+
+
+OWN_WORDS = [
+    (
+        "L1",
+        "The tokenizer numbers the pieces; the number picks a row. A bank of a river and a bank with money start from "
+        "the very same vector. You could write zeros and a one times the table, which nobody does. Two prompts that "
+        "look the same may have other numbers.",
+        4,
+    ),
+    (
+        "L1",
+        "文本切成 token，用编号去表里取出那一行。这一行与上下文无关。"
+        "相当于独热向量乘矩阵，太浪费。比较两个提示要比编号。",
+        4,
+    ),
+    (
+        "L4",
+        "每个 token 由三个训练出来的矩阵得到三个向量：我在找什么，我能被怎么找到，我给出什么。"
+        "前两个做内积，除以根号 d，归一化成和为 1 的比例，再按比例把它们加起来。只取最大的那个就没法求导。",
+        8,
+    ),
+]
+VAGUE = [
+    ("L4", "Scores go through a softmax, and the values are summed with these weights.", 4),
+    ("L4", "注意力就是让模型关注重要的内容，很重要。", 0),
+    ("L4", "Attention is a clever mechanism which helps the model to understand.", 0),
+    ("L6", "A later correction is a difficult thing.", 0),
+]
+
+
+@pytest.mark.parametrize(("chapter", "told", "found"), [*OWN_WORDS, *VAGUE])
+def test_recitals_in_own_words_and_vague_ones(chapter: str, told: str, found: int) -> None:
+    assert len(hear(lesson(chapter).chapter.recite, told).found) == found

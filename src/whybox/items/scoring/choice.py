@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from whybox.errors import CaseError
+from whybox.items.scoring.cut import whole
 from whybox.items.scoring.folding import Folded, fold
 from whybox.items.scoring.score import Mention, Score, asserted_mentions, decide, finished
 from whybox.items.scoring.scorers import NO_CONTENT, number_scorer, word_scorer
@@ -32,7 +33,8 @@ class ChoiceScorer:
         if text is None:
             return NO_CONTENT
         folded = fold(text)
-        letters, contents = self._letters(folded), self.find_contents(folded)
+        letters = self._letters(folded)
+        contents = whole(folded, self.find_contents(folded), (), finish_reason)
         if not letters:
             plain = decide(folded, contents, self.right)
             by_content = plain if plain.span is None else _flagged(plain)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from whybox.items.scoring.cut import CUT, ends_in_a_number
 from whybox.items.scoring.folding import HAN, fold, fold_text
 from whybox.items.scoring.json_schema import compiled, first_fault, schema_of
 from whybox.items.scoring.rules import object_places
@@ -74,6 +75,8 @@ class _PatternScorer:
         if text is None:
             return NO_CONTENT
         if (found := self.regex.search(text)) is not None:
+            if finish_reason == "length" and ends_in_a_number(text, found.end()):
+                return CUT
             return Score("right", self.right, found.span())
         return self._otherwise(text, finish_reason)
 
@@ -96,6 +99,8 @@ class _SchemaScorer:
         if text is None:
             return NO_CONTENT
         for value, span in _values(text):
+            if finish_reason == "length" and ends_in_a_number(text, span[1]):
+                return CUT
             if first_fault(value, self.schema) is None:
                 return Score("right", self.right, span)
             return Score("wrong", text[slice(*span)], span)

@@ -42,6 +42,8 @@ _AS_A_VERB = re.compile(
     r"|them|be|not|any|all|each|every|some|no)\b"
 )
 _WORD = re.compile(r"[^\W_]+")
+# Names that are verbs and the like as well, so that a sentence may hold the word and mean no name.
+_COMMON_WORDS = frozenset({"chase", "drew", "mark", "may", "nice", "pat", "reading", "rob", "sue", "will"})
 
 
 def find_names(folded: Folded, names: Sequence[str], follows: str = "") -> list[Mention]:
@@ -62,12 +64,14 @@ def find_names(folded: Folded, names: Sequence[str], follows: str = "") -> list[
 
 
 def find_words(folded: Folded, words: Sequence[str]) -> list[Mention]:
-    """Mentions of words or phrases; an abbreviation in capitals (IT, US) only in its own case."""
+    """Mentions of words or phrases; an abbreviation in capitals (IT, US) and a name that is a common word as well (May,
+    Will) only in their own case.
+    """
     return [
         mention
         for mention in find_phrases(folded, words)
         if not is_continued(folded.text, mention.start, mention.end)
-        and (not _is_abbreviation(mention.candidate) or _is_in_its_case(folded, mention))
+        and (not _needs_its_case(mention.candidate) or _is_in_its_case(folded, mention))
     ]
 
 
@@ -175,6 +179,10 @@ def _is_grammar(folded: Folded, mention: Mention) -> bool:
         return True
     rest = re.compile(r"[^.!?。！？\n]*[.!?。！？]?").match(text[: end + _NEAR], end)
     return rest is not None and rest[0].endswith(("?", "？")) and re.match(r"[ \t]+[^\W\d_]", rest[0]) is not None
+
+
+def _needs_its_case(word: str) -> bool:
+    return _is_abbreviation(word) or (word[:1].isupper() and word.strip(" .").lower() in _COMMON_WORDS)
 
 
 def _is_abbreviation(name: str) -> bool:

@@ -83,13 +83,19 @@ def find_quantities(text: str, words: bool, extra: Sequence[Unit] = ()) -> list[
         if (quantity := _signed(text, number, after, names)) is not None
     ]
     bound = [replace(one, bounds=one.bounds | bounds_of(text, one.start, one.end, one.unit)) for one in found]
-    return _in_one_frame(text, _among_alternatives(text, _joined(text, _beside(text, bound))))
+    if len(bound) < 2:
+        return _beside(text, bound, frozenset())
+    denied = frozenset(one.start for one in bound if is_negated(text, (one.start, one.end), ()))
+    return _in_one_frame(text, _among_alternatives(text, _joined(text, _beside(text, bound, denied)), denied), denied)
 
 
-def amounts_in(text: str) -> list[Quantity]:
+def amounts_in(text: str, words: bool = True, extra: Sequence[Unit] = ()) -> list[Quantity]:
     """Every quantity of folded text, those without a number (a week) among them, in order."""
-    loose = (Quantity(value, unit, start, end) for (value, unit), start, end in loose_amounts(text))
-    return sorted([*find_quantities(text, words=True), *loose], key=lambda one: one.start)
+    return sorted([*find_quantities(text, words, extra), *_loose(text)], key=lambda one: one.start)
+
+
+def _loose(text: str) -> list[Quantity]:
+    return [Quantity(value, unit, start, end) for (value, unit), start, end in loose_amounts(text)]
 
 
 def _digit_runs(text: str) -> Iterator[Quantity]:
@@ -165,20 +171,20 @@ def _is_longer(text: str, number: Quantity) -> bool:
     return bool(behind) and is_han(behind)
 
 
-def _beside(text: str, found: list[Quantity]) -> list[Quantity]:
+def _beside(text: str, found: list[Quantity], denied: frozenset[int]) -> list[Quantity]:
     """Amounts that are joined make one claim: in another unit a longer amount (unless a list says the same again,
     7 days or 1 week), in the same one another value.
     """
     out = {one.start: one for one in found}
-    loose = [Quantity(value, unit, start, end) for (value, unit), start, end in loose_amounts(text)]
-    for left, right in pairwise(sorted([*(one for one in found if one.unit), *loose], key=lambda one: one.start)):
+    united = sorted([*(one for one in found if one.unit), *_loose(text)], key=lambda one: one.start)
+    for left, right in pairwise(united):
         joint, one_kind = text[left.end : right.start], of_one_kind(left.unit, right.unit)
         summed = are_summed(joint, one_kind, loose=left.start not in out or right.start not in out)
         if right.start not in out and is_rate(joint, one_kind):
             _add(out, left.start, bounds={"rate"})
             continue
         others = summed or (are_listed(joint, one_kind) and not _equal(left, right))
-        if others and left.end <= right.start and not is_negated(text, (left.start, left.end), ()):
+        if others and left.end <= right.start and left.start not in denied:
             _add_amount(out, left.start, right)
             _add_amount(out, right.start, left)
     return [out[one.start] for one in found]
@@ -217,10 +223,11 @@ def _joined(text: str, found: list[Quantity]) -> list[Quantity]:
     return found
 
 
-def _among_alternatives(text: str, found: list[Quantity]) -> list[Quantity]:
+def _among_alternatives(text: str, found: list[Quantity], denied: frozenset[int]) -> list[Quantity]:
     """`7 or 8` and `5; 6; 7` offer several values, each of them beside the others; a pair needs more than a comma."""
     out = {quantity.start: quantity for quantity in found}
-    for run in _lists(text, [quantity for quantity in found if not _is_place(text, quantity)]):
+    offered = [one for one in found if one.start not in denied and not _is_place(text, one)]
+    for run in _lists(text, offered):
         gaps = [text[a.end : b.start] for a, b in pairwise(run)]
         if len(run) > 2 or not all(map(_PAIR.fullmatch, gaps)):
             _offer(out, run)
@@ -256,7 +263,7 @@ def _is_place(text: str, quantity: Quantity) -> bool:
     return quantity.value == count
 
 
-def _in_one_frame(text: str, found: list[Quantity]) -> list[Quantity]:
+def _in_one_frame(text: str, found: list[Quantity], denied: frozenset[int]) -> list[Quantity]:
     """One sentence said again with another value offers both: It takes 7 days. It takes 9 days."""
     out, frames = {one.start: one for one in found}, dict[tuple[str, str | None], list[Quantity]]()
     at = 0
@@ -268,7 +275,7 @@ def _in_one_frame(text: str, found: list[Quantity]) -> list[Quantity]:
                 frames.setdefault((_OPENING.sub("", frame, count=1).strip(), one.unit), []).append(one)
     for (frame, _), alike in frames.items():
         if any(map(str.isalpha, frame)):
-            _offer(out, [one for one in alike if not is_negated(text, (one.start, one.end), ())])
+            _offer(out, [one for one in alike if one.start not in denied])
     return list(out.values())
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Literal, Protocol, runtime_checkable
 
 from whybox.items.scoring.abstention import abstains
@@ -15,8 +16,16 @@ Flag = Literal["truncated", "no-content", "fenced", "answer-line", "content-only
 _ANSWER_LINE = re.compile(r"(?:\banswer|答案)[ \t]*(?:是|为|is)?[ \t]*:[ \t]*\n?[^\n]*")
 
 
+# Between two mentions: the first one is taken back.
+_CORRECTED = re.compile(
+    r"[ \t\n.,;:!?。，；：！？…—()-]*(?:no|nope|sorry|wait|correction|rather|actually|i mean|i meant|make that|oops"
+    r"|scratch that|不|不对|不是|错了|更正|说错了|抱歉|我是说|应为|应该是)[ \t\n.,;:!?。，；：！？…—-]+"
+    r"(?:(?:it|that|the answer) (?:is|takes|should be)\b|it's|that's|是|应该?是|应为|需要|要)?[ \t:：]*(?:the[ \t]+)?"
+)
+
 # How many mentions back a list such as "not 7, 14 or 30" may reach.
 _NEAR = 8
+_LONGEST_CORRECTION = 60
 
 
 @dataclass(frozen=True)
@@ -73,10 +82,16 @@ def decide(folded: Folded, mentions: Sequence[Mention], right: str) -> Score:
 
 
 def asserted_mentions(text: str, mentions: Sequence[Mention]) -> list[Mention]:
-    """The mentions outside every negation scope, in order."""
+    """The mentions outside every negation scope that no later one takes back ("30 days... sorry, 7 days"), in order."""
     ordered = sorted(mentions, key=lambda mention: (mention.start, -mention.end))
     spans = [(mention.start, mention.end) for mention in ordered]
-    return [m for i, m in enumerate(ordered) if not is_negated(text, spans[i], spans[max(0, i - _NEAR) : i])]
+    kept = [m for i, m in enumerate(ordered) if not is_negated(text, spans[i], spans[max(0, i - _NEAR) : i])]
+    return [m for m, later in zip_longest(kept, kept[1:]) if later is None or not _is_corrected(text, m, later)]
+
+
+def _is_corrected(text: str, mention: Mention, later: Mention) -> bool:
+    gap = text[mention.end : later.start]
+    return len(gap) <= _LONGEST_CORRECTION and _CORRECTED.fullmatch(gap) is not None
 
 
 def on_answer_line(text: str, mentions: Sequence[Mention]) -> list[Mention]:

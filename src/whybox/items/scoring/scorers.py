@@ -10,6 +10,8 @@ from functools import partial
 
 from whybox.items.scoring import finders
 from whybox.items.scoring.alternatives import with_unlisted
+from whybox.items.scoring.claims import find_claims
+from whybox.items.scoring.cut import whole
 from whybox.items.scoring.folding import Folded, fold
 from whybox.items.scoring.names import find_names, find_words
 from whybox.items.scoring.negation import clause_start
@@ -30,17 +32,18 @@ class CandidateScorer:
         if text is None:
             return NO_CONTENT
         folded = fold(text)
-        return finished(decide(folded, self.find(folded), self.right), finish_reason)
+        mentions = whole(folded, self.find(folded), (self.right, *self.others), finish_reason)
+        return finished(decide(folded, mentions, self.right), finish_reason)
 
 
 def number_scorer(
     right: str, others: Sequence[str] = (), words: bool = True, allowed: frozenset[str] = frozenset()
 ) -> CandidateScorer:
-    """Values with units. `words`: whether `seven` and 七 are read; `allowed`: what may stand around the value besides
-    (`standing`). CaseError when a candidate holds no number.
+    """Values with units, one of them alone (`claims`). `words`: whether `seven` and 七 are read; `allowed`: what may
+    stand around the value besides (`standing`). CaseError when a candidate holds no number.
     """
     candidates = [finders.NumberCandidate.parse(written, allowed=allowed) for written in (right, *others)]
-    return CandidateScorer(right, tuple(others), partial(finders.find_numbers, candidates=candidates, words=words))
+    return CandidateScorer(right, tuple(others), partial(find_claims, candidates=candidates, words=words))
 
 
 def lenient_number_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:

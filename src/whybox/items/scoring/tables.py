@@ -173,6 +173,13 @@ def _common_words() -> tuple[Table, ...]:
             ("May", "Bills are due in May.", "It is May"),
             ("You may pay in July.", "May I pay in July?", "you may"),
         ),
+        Table(
+            "text May",
+            word_scorer("May", ["June"]),
+            ("May", "may", "Bills are due in May.", "It is May"),
+            ("You may pay in July.", "May I pay in July?", "you may", "It may be June."),
+        ),
+        Table("text will", word_scorer("will"), ("He left a will.", "will", "Will"), ("He willed it.",)),
         Table("text US", word_scorer("US"), ("US", "In the US it is so."), ("Contact us in France.", "USA")),
     )
 

@@ -21,6 +21,8 @@ from whybox.report.document import AnswerRow, CodeLine, Graded, RemarkRow
 from whybox.report.words import say
 
 ON_MODEL = 120.0
+REFUSALS = ("folder", "import", "event")
+"""What the walls say, by the name of its words."""
 BESIDE_WEIGHTS = 6
 
 
@@ -106,8 +108,9 @@ class Grader:
 
     def _code(self, task: Task, source: str, lang: Lang, seed: int) -> Graded:
         inputs = task.draw(np.random.default_rng(seed), self.reckoner.ground)
-        ended = run(Piece(source, task.needs, task.drive), inputs, _limits(task, inputs))
-        remarks = _remarks(ended, lambda: task.judge(inputs, ended.outputs))
+        limits = _limits(task, inputs)
+        ended = run(Piece(source, task.needs, task.drive), inputs, limits)
+        remarks = _remarks(ended, limits, lambda: task.judge(inputs, ended.outputs))
         lines = tuple(CodeLine(number=line.number, text=line.text) for line in ended.where)
         told = {"lines": lines, "printed": _printed(ended.printed, lang), "walls": ended.walls, "seed": seed}
         return _judged(remarks, lang).model_copy(update=told)
@@ -156,23 +159,41 @@ def _limits(task: Task, inputs: Arrays) -> Limits:
     return Limits(ON_MODEL if task.on_model else usual.seconds, usual.memory + BESIDE_WEIGHTS * held)
 
 
-def _remarks(ended: Ran, judge: Callable[[], tuple[Remark, ...]]) -> tuple[Remark, ...]:
+def _remarks(ended: Ran, limits: Limits, judge: Callable[[], tuple[Remark, ...]]) -> tuple[Remark, ...]:
     match ended.state:
         case "done":
             try:
                 return judge()
             except (KeyError, IndexError, TypeError, ValueError):
                 return (_stopped("garbled"),)
+        case "raised" if ended.kind == "MemoryError":
+            return (_stopped("memory", gb=f"{limits.memory / 2**30:.0f}"),)
         case "raised":
-            return (_stopped("raised", kind=ended.kind, said=ended.said),)
+            return (_raised(ended),)
         case "missing":
             return (_stopped("missing", names=", ".join(ended.missing)),)
-        case "slow" | "died" | "full" | "garbled":
+        case "slow":
+            return (_stopped("slow", seconds=f"{limits.seconds:g}"),)
+        case "died" | "full" | "garbled":
             return (_stopped(ended.state),)
 
 
 def _stopped(how: str, **told: object) -> Remark:
     return Remark(False, say(f"course.ended.{how}", "en", **told), say(f"course.ended.{how}", "zh", **told))
+
+
+def _raised(ended: Ran) -> Remark:
+    """What Python says stays as it is; what the walls say is said in both languages."""
+    said = ended.said
+    for refusal in REFUSALS:
+        walls = say(f"course.refused.{refusal}", "en")
+        if said.startswith(walls):
+            said = say(f"course.refused.{refusal}", "zh") + said.removeprefix(walls)
+    return Remark(
+        False,
+        say("course.ended.raised", "en", kind=ended.kind, said=ended.said),
+        say("course.ended.raised", "zh", kind=ended.kind, said=said),
+    )
 
 
 def _judged(remarks: Sequence[Remark], lang: Lang) -> Graded:

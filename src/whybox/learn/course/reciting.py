@@ -73,8 +73,9 @@ def _unwrapped(told: str) -> str:
 
 def _places(station: Station, told: str) -> list[int]:
     """Where it is told, every time."""
-    expressions = (*station.heard["en"], *station.heard["zh"])
-    return sorted({hit.start() for each in expressions for hit in re.finditer(each, told, re.IGNORECASE)})
+    english = [re.compile(each, re.IGNORECASE | re.ASCII) for each in station.heard["en"]]  # also between Chinese words
+    chinese = [re.compile(each, re.IGNORECASE) for each in station.heard["zh"]]
+    return sorted({hit.start() for each in (*english, *chinese) for hit in each.finditer(told)})
 
 
 def _longest_in_order(places: dict[str, list[int]]) -> set[str]:

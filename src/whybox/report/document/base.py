@@ -1,5 +1,6 @@
 """What every machine document is made of: frozen parts, a schema, the model, tokens."""
 
+from math import isfinite
 from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -23,6 +24,12 @@ class Part(BaseModel):
             if (values[name] in (None, ())) != bool(values[reason]):
                 raise ValueError(f"{name} must be null or empty exactly when {reason} says why")
         return self
+
+
+def obtained(reason: str, **numbers: Any) -> dict[str, Any]:
+    """Fields of numbers, each with its sibling: the reason beside those that are None, NaN or infinite."""
+    known = {name: None if isinstance(n, float) and not isfinite(n) else n for name, n in numbers.items()}
+    return known | {f"{name}_reason": reason if number is None else None for name, number in known.items()}
 
 
 class SchemaId(Part):

@@ -38,7 +38,9 @@ class PartingRow(Part):
     layer: int | None
     position: int
     error: float | None = Field(ge=0)
+    error_reason: str | None = None
     allowed: float | None = Field(ge=0)
+    allowed_reason: str | None = None
     text: str = ""
     heads: tuple[int, ...] | None = None
     channels: tuple[int, int] | None = None
@@ -49,6 +51,7 @@ class ProfileRow(Part):
 
     shape: str
     first: int | None
+    first_reason: str | None = None
     site: str
     by_position: tuple[float | None, ...]
     by_layer: tuple[float | None, ...]
@@ -61,6 +64,7 @@ class SuspectRow(Part):
     what: str
     piece: str
     undone_error: float | None
+    undone_error_reason: str | None = None
     named: bool
 
 
@@ -79,13 +83,16 @@ class OverflowRow(Part):
     layer: int | None
     position: int
     value: float | None
+    value_reason: str | None = None
 
 
 class UndoneRow(Part):
     """With all causes imposed on ours: the largest error of the logits that is left, and what rounding allows."""
 
     error: float | None
+    error_reason: str | None = None
     allowed: float | None
+    allowed_reason: str | None = None
     at_floor: bool
 
 
@@ -108,18 +115,29 @@ class HarmRow(Part):
 
     positions: int
     kl_mean: float | None
+    kl_mean_reason: str | None = None
     kl_p999: float | None
+    kl_p999_reason: str | None = None
     kl_is: Literal["exact", "at least"] = "exact"
-    variation: Interval | None = None
+    variation: Interval | None
+    variation_reason: str | None = None
     same_top: float | None
+    same_top_reason: str | None = None
     same_top_interval: Interval | None
+    same_top_interval_reason: str | None = None
     ties: int
-    widest_turned: float | None = None
+    widest_turned: float | None
+    widest_turned_reason: str | None = None
     moved: float | None
+    moved_reason: str | None = None
     first_divergent_token: int | None
-    flips: int | None = None
-    prompts: int | None = None
-    flips_interval: Interval | None = None
+    first_divergent_token_reason: str | None = None
+    flips: int | None
+    flips_reason: str | None = None
+    prompts: int | None
+    prompts_reason: str | None = None
+    flips_interval: Interval | None
+    flips_interval_reason: str | None = None
 
 
 class HeldRow(Part):
@@ -187,8 +205,11 @@ class SelfRow(Part):
     way: str
     verdict: DiffVerdict
     kl_mean: float | None
+    kl_mean_reason: str | None = None
     same_top: float | None
+    same_top_reason: str | None = None
     moved: float | None
+    moved_reason: str | None = None
     named: tuple[str, ...] = ()
 
 
@@ -213,9 +234,11 @@ class RestoredRow(Part):
     name: str
     parameters: int
     bytes_more: int | None
+    bytes_more_reason: str | None = None
     kl: float
     gain: float
     interval: Interval | None
+    interval_reason: str | None = None
 
 
 class SensitivityDocument(Document):
@@ -233,9 +256,11 @@ class SensitivityDocument(Document):
     blocks: int
     kl: float
     interval: Interval | None
+    interval_reason: str | None = None
     as_run: float
     floor: float
     bytes_held: int | None
+    bytes_held_reason: str | None = None
     units: tuple[RestoredRow, ...]
     sets: tuple[RestoredRow, ...]
     keep: RestoredRow | None

@@ -154,8 +154,8 @@ class ProbeRow(Part):
     """One probe on one target. verdict: the worst of its gates. estimate to p_adjusted: of its first statistic.
 
     words: what is said in a word, such as the shape of a curve.
-    calls: of this probe. errors: those that failed, and answers cut by the limit of tokens before they said anything
-    (cut).
+    calls: of this probe. errors: those that failed, and answers cut by the limit of tokens before they gave a whole
+    value (cut).
     seconds: of the run; calls that are under way together share it. needs_n: about how many more items would settle it.
     """
 

@@ -31,9 +31,12 @@ class Prefix(Part):
 
 
 class Answer(Part):
+    """cut_at: the limit of tokens that ended the text; None where the model ended it."""
+
     right: AnswerSide
     wrong: AnswerSide | None
     got: str
+    cut_at: int | None = None
     prefix: Prefix
     position: int = Field(ge=0)
 

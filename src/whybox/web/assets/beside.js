@@ -41,12 +41,12 @@ export class BesideTable {
     const base = best("base");
     if (found.kl === null) {
       const plain = this.words.say("next.plain", { base: `“${base.text}”`, p: percent(base.base) });
-      return found.effects.length && found.state.changes.some((change) => change.on) ? this.words.say("whatif.impossible", { reason: found.said?.[found.kl_reason] ?? found.kl_reason }) : `${plain}.`;
+      return found.effects.length && found.state.changes.some((change) => change.on) ? this.words.say("whatif.impossible", { reason: found.said?.[found.kl_reason] ?? found.kl_reason }) : `${plain}${this.words.say("stop")}`;
     }
-    if (found.floor !== null && found.kl <= found.floor) return `${this.words.say("next.same")}.`;
+    if (found.floor !== null && found.kl <= found.floor) return `${this.words.say("next.same")}${this.words.say("stop")}`;
     const then = best("then");
     const moved = this.words.say("next.kl", { kl: number(found.kl) });
     const top = then.id === base.id ? this.words.say("next.kept", { base: `“${base.text}”` }) : this.words.say("next.top", { base: `“${base.text}”`, then: `“${then.text}”` });
-    return `${moved}${top}.`;
+    return `${moved}${top}${this.words.say("stop")}`;
   }
 }
