@@ -50,7 +50,7 @@ def test_csv_holds_every_head(look: Look) -> None:
 
 def test_the_page_is_written_with_the_head_that_was_asked_for(look: Look, tmp_path: Path) -> None:
     ended = look(TEXT, "--layer", "18", "--head", "6", "--lang", "zh", "-o", str(tmp_path / "a.html"))
-    assert (ended.returncode, ended.stdout) == (0, "")
+    assert (ended.returncode, ended.stdout) == (0, f"→ {tmp_path / 'a.html'}\n")
     page = (tmp_path / "a.html").read_text("utf-8")
     assert page.startswith('<!doctype html>\n<html lang="zh-Hans">')
     assert '"queries":[{"layer":18,"head":6,"group":2' in page

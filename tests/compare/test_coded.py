@@ -58,7 +58,7 @@ def test_it_is_said_in_one_sentence_where_eight_bits_do_more(model: Model) -> No
     assert said is not None
     assert "int8 moves them by 0.710 %" in said
     assert "int4 by 0.130 %" in said
-    assert "0.71 %" in str(codes_line(odd, "zh"))
+    assert "0.710 %" in str(codes_line(odd, "zh"))
 
 
 def replaced(found, eight: float, four: float):  # type: ignore[no-untyped-def]

@@ -113,7 +113,7 @@ def test_where_logits_agree_no_cause_is_named_and_the_odd_site_is_told(model: Mo
     document = diff(Live("ours", model), recorded(replace(shown, sites={**shown.sites, **odd})), Asked(), lang="zh")
     assert (document.verdict, document.named, document.undone) == ("unlike", (), None)
     assert document.reason == "sites: the logits agree, and attn_in.0 is no part of the run that gives them"
-    assert verdict_line(document, "zh") == "不是同一实验：logits 一致，attn_in.0 不属于该次运行。"
+    assert verdict_line(document, "zh") == "不是同一实验：位点：logits 一致，attn_in.0 不属于该次运行。"
 
 
 def test_what_leaves_the_logits_apart_is_no_cause(model: Model) -> None:

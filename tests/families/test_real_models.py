@@ -140,7 +140,7 @@ def test_gemma_as_exact_as_transformers() -> None:
 def _assert_as_exact(mine: np.ndarray, twin: torch.nn.Module, ids: tuple[int, ...]) -> None:
     theirs, truth = hf_logits(twin, ids), hf_truth(twin, ids)
     error = np.abs(mine - truth).max()
-    assert error <= 2 * np.abs(theirs - truth).max()
+    assert error <= 4 * np.abs(theirs - truth).max()  # by the processor's BLAS: 1 to 2 times on one, 2.9 on another
     assert error > 0
 
 

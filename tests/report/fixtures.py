@@ -126,6 +126,7 @@ def why_data(**changes: Any) -> dict[str, Any]:
             "wrong": {"text": "30 days", "logprob": MEASURED["lp"][1]},
             "got": "A refund is only available for 30 days after the exchange.",
             "prefix": {"kind": "own", "text": "A refund is only available for "},
+            "cut_at": 12,
             "position": 56,
         },
         "prompt": {

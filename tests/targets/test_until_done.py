@@ -4,10 +4,11 @@ import asyncio
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from contextvars import ContextVar
 from pathlib import Path
-from threading import current_thread, main_thread
+from threading import Thread, current_thread, main_thread
 from typing import Any, TypeVar
 
 import pytest
@@ -90,6 +91,29 @@ def test_ctrl_c_ends_it_and_what_it_holds_is_given_back(called: Callable[[Callab
 
     with pytest.raises(KeyboardInterrupt):
         called(lambda: until_done(long()))
+    assert did == ["closed"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows sends no SIGINT to one process alone")
+def test_ctrl_c_counts_also_while_the_thread_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    did: list[str] = []
+
+    class SlowToStart(Thread):
+        def start(self) -> None:
+            super().start()
+            time.sleep(0.3)
+
+    async def long() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            await asyncio.sleep(20)
+            did.append("whole")
+        finally:
+            did.append("closed")
+
+    monkeypatch.setattr("whybox.targets.until_done.Thread", SlowToStart)
+    with pytest.raises(KeyboardInterrupt):
+        beside_a_loop(lambda: until_done(long()))
     assert did == ["closed"]
 
 

@@ -88,9 +88,10 @@ def test_a_wrong_eps_flips_nothing(model: Model, ids: list[int], right: np.ndarr
 
 
 def test_no_score_scale(model: Model, ids: list[int], right: np.ndarray) -> None:
-    """Scores eight times too large are almost one-hot: rounding decides ties, so two implementations differ by 1 %."""
+    """Scores eight times too large are almost one-hot: rounding decides ties, so two implementations differ by 1 %,
+    and two processors by 2."""
     found = of(model, ids, right, faults.NO_SCORE_SCALE)
-    assert found.largest == near(35.2)
+    assert found.largest == pytest.approx(35.2, rel=0.04)
     assert (found.kl[0], found.kl.mean(), found.nll) == (0, near(3.58), near(4.8977))
     assert abs(found.flips - 141) <= 4
 

@@ -74,11 +74,13 @@ def _answer(study: Study) -> d.Answer:
     decision = study.decided.base.decision
     right, wrong = study.log_probs or (None, None)
     reason = None if study.log_probs else "not run"
+    ended = study.answered.written.stopped
     return d.Answer(
         right=d.AnswerSide(text=study.asked.right, logprob=right, logprob_reason=reason),
         wrong=d.AnswerSide(text=study.asked.wrong, logprob=wrong, logprob_reason=reason, stand_in=study.asked.stand_in),
         got=study.answered.text,
-        cut_at=None if study.answered.written.stopped else study.asked.settings.limit,
+        cut_at=None if ended else study.asked.settings.limit,
+        cut_at_reason="the model ended its answer itself" if ended else None,
         prefix=d.Prefix(kind=decision.kind, text=decision.prefix, flag="; ".join(decision.flags)),
         position=decision.row,
     )

@@ -59,9 +59,10 @@ def _elsewhere(coroutine: Coroutine[Any, Any, T]) -> T:
             ended.set_exception(fault)
 
     thread = Thread(target=copy_context().run, args=(run,), daemon=True)
+    before = _cancellations()
     try:
         thread.start()  # Ctrl-C may come before it returns, with the coroutine on its way
-        _watch(ended)
+        _watch(ended, before)
     except KeyboardInterrupt:
         _end(cancel, ended)
         raise
@@ -77,9 +78,8 @@ def _end(cancel: Future[Callable[[], object]], ended: "Future[Any]") -> None:
         wait([ended])
 
 
-def _watch(ended: "Future[Any]") -> None:
+def _watch(ended: "Future[Any]", before: int) -> None:
     """Returns at the end. `asyncio.run` makes Ctrl-C a wish to cancel the task that waits here: that is one, too."""
-    before = _cancellations()
     while not ended.done():
         wait([ended], WAKES_EVERY_S)
         if _cancellations() > before:

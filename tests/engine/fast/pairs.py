@@ -1,7 +1,6 @@
 """Both engines on one set of weights, for models of every kind that a Spec can describe."""
 
 from dataclasses import replace
-from functools import lru_cache
 
 import numpy as np
 import torch
@@ -78,12 +77,10 @@ KINDS: dict[str, Spec] = {
 }
 
 
-@lru_cache(maxsize=99)
 def reference(of: Spec, seed: int = 0, dtype: type = np.float64) -> ReferenceEngine:
     return ReferenceEngine(of, drawn(of, seed, dtype))
 
 
-@lru_cache(maxsize=99)
 def fast(of: Spec, precision: Precision = Precision.FP64, seed: int = 0, kernel: Kernel = Kernel.SDPA) -> FastEngine:
     dtype = np.float64 if precision is Precision.FP64 else np.float32
     return FastEngine(pack(of, drawn(of, seed, dtype), precision, CPU), kernel)

@@ -31,12 +31,13 @@ class Prefix(Part):
 
 
 class Answer(Part):
-    """cut_at: the limit of tokens that ended the text; None where the model ended it."""
+    """cut_at: the limit of tokens that ended the text; none where the model ended it itself."""
 
     right: AnswerSide
     wrong: AnswerSide | None
     got: str
     cut_at: int | None = None
+    cut_at_reason: str | None = None
     prefix: Prefix
     position: int = Field(ge=0)
 
