@@ -196,6 +196,14 @@ def test_every_known_fault_is_named_or_changes_nothing(model: Described, fault: 
     np.testing.assert_allclose(named.logits, run.logits, atol=1e-4)
 
 
+def test_a_number_next_to_the_right_one_is_found(model: Described) -> None:
+    """Nearer to it than any of those that are scanned: Gemma's embeddings times 25.25 for 25.298 are such a fault."""
+    run = faults.embed_scale(1.002).engine_for(*model).run(IDS, [site.name for site in sites_of(model[0])])
+    (named,) = Walker(model, observation(run)).walk().named
+    assert named.fault.name == "embed-scale"
+    np.testing.assert_allclose(named.fault.engine_for(*model).run(IDS).logits, run.logits, atol=1e-4)
+
+
 SMALL = {"vocab_size": 31, "hidden_size": 24, "intermediate_size": 20, "num_hidden_layers": 2, "num_attention_heads": 4}
 GROUPED = {**SMALL, "num_key_value_heads": 2}
 CONFIGS: dict[str, PretrainedConfig] = {

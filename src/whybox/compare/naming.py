@@ -266,12 +266,8 @@ class Walker:
         best = min(range(len(tried)), key=lambda at: error(float(np.log(tried[at]))))
         around = (tried[0] / SPREAD, *tried, tried[-1] * SPREAD)[best : best + 3]
         scanned = np.linspace(np.log(around[0]), np.log(around[-1]), SCANNED)
-        self.effort.plan(_layers(piece) * (len(tried) + SCANNED))
-        found_there = [error(float(log)) for log in scanned]
-        least = int(np.argmin(found_there))
-        if not found_there[least] < float(np.nanmean(self.errors_with(piece, base)[key])):
-            return []  # no number there is better than ours
-        self.effort.plan(_layers(piece) * STEPS)
+        self.effort.plan(_layers(piece) * (len(tried) + SCANNED + STEPS))
+        least = int(np.argmin([error(float(log)) for log in scanned]))
         bounds = (scanned[max(least - 1, 0)], scanned[min(least + 1, SCANNED - 1)])
         found = minimize_scalar(error, bounds=bounds, method="bounded", options={"maxiter": STEPS, "xatol": EXACT})
         return [family.make(float(np.exp(found.x)))]
