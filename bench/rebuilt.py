@@ -17,15 +17,8 @@ from whybox.model import Model
 
 def llama_in_transformers(model: Model) -> PreTrainedModel:
     """SmolLM2's weights in a LlamaForCausalLM, float32, eager attention."""
-    spec, attention = model.spec, model.spec.layers[0].attention
     config = LlamaConfig(
-        vocab_size=spec.vocab,
-        hidden_size=spec.width,
-        intermediate_size=spec.layers[0].mlp.width,
-        num_hidden_layers=len(spec.layers),
-        num_attention_heads=attention.heads,
-        num_key_value_heads=attention.kv_heads,
-        max_position_embeddings=spec.context,
+        **_shape(model),
         rms_norm_eps=1e-5,
         rope_parameters={"rope_type": "default", "rope_theta": 1e5},
         tie_word_embeddings=True,
@@ -36,16 +29,9 @@ def llama_in_transformers(model: Model) -> PreTrainedModel:
 
 def gemma_in_transformers(model: Model) -> PreTrainedModel:
     """Gemma 3 270M's weights in a Gemma3ForCausalLM; transformers holds gain − 1."""
-    spec, attention = model.spec, model.spec.layers[0].attention
     config = Gemma3TextConfig(
-        vocab_size=spec.vocab,
-        hidden_size=spec.width,
-        intermediate_size=spec.layers[0].mlp.width,
-        num_hidden_layers=len(spec.layers),
-        num_attention_heads=attention.heads,
-        num_key_value_heads=attention.kv_heads,
-        head_dim=attention.head_width,
-        max_position_embeddings=spec.context,
+        **_shape(model),
+        head_dim=model.spec.layers[0].attention.head_width,
         sliding_window=512,
         query_pre_attn_scalar=256,
     )
@@ -58,6 +44,20 @@ def gemma_in_transformers(model: Model) -> PreTrainedModel:
         "self_attn.k_norm": "key_norm",
     }
     return _filled(Gemma3ForCausalLM, config, model, norms, shift=1)
+
+
+def _shape(model: Model) -> dict[str, int]:
+    """What every config says under the same names."""
+    spec, attention = model.spec, model.spec.layers[0].attention
+    return {
+        "vocab_size": spec.vocab,
+        "hidden_size": spec.width,
+        "intermediate_size": spec.layers[0].mlp.width,
+        "num_hidden_layers": len(spec.layers),
+        "num_attention_heads": attention.heads,
+        "num_key_value_heads": attention.kv_heads,
+        "max_position_embeddings": spec.context,
+    }
 
 
 def _filled(

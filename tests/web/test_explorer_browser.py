@@ -290,6 +290,7 @@ def test_a_chinese_page_tells_errors_in_chinese(visit: Callable, tmp_path: Path)
     file.write_text(json.dumps(page.evaluate("window.explorer.store.state") | {"version": 0}), encoding="utf-8")
     page.locator(".share input[type=file]").set_input_files(file)
     page.locator("#trouble").get_by_text("另一个版本的 whybox").wait_for()
+    assert "another version" not in page.locator("#trouble").inner_text()
 
 
 def test_a_state_whose_names_are_markup_is_shown_as_text(visit: Callable, tmp_path: Path) -> None:
