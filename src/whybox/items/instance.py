@@ -14,6 +14,7 @@ from whybox.items.scoring import (
     bounds_in,
     choice_scorer,
     followers,
+    framed,
     lenient_number_scorer,
     name_scorer,
     number_scorer,
@@ -100,9 +101,9 @@ class CaseInstance:
             case "number":
                 return number_scorer(self.right, others, allowed=bounds_in(self.right, self._evidence_texts()))
             case "name":
-                return name_scorer(self.right, others, followers(self.right, self._evidence_texts()))
+                return name_scorer(self.right, others, followers(self.right, self._evidence_texts()), self._rivals())
             case "text":
-                return text_scorer(self.right, others)
+                return text_scorer(self.right, others, self._rivals())
             case "choice":
                 labels = [label for label, _ in self.options] or sorted({*"ABCD", self.right, *others})
                 return choice_scorer(self.right, labels, dict(self.options))
@@ -119,6 +120,10 @@ class CaseInstance:
 
     def _evidence_texts(self) -> tuple[str, ...]:
         return tuple(part.text for part in self.parts if part.name in self.evidence)
+
+    def _rivals(self) -> frozenset[str]:
+        """Other names that the prompt states where it states the right one."""
+        return framed(self.right, tuple(part.text for part in self.parts))
 
     def lenient_scorer(self) -> Scorer:
         """The same answer in whatever form: the value without its unit, or without the JSON around it.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from whybox.items.scoring import Pattern, Schema, Scorer, code_scorer, text_scorer, word_scorer
+from whybox.items.scoring import Pattern, Schema, Scorer, code_scorer, number_scorer, text_scorer, word_scorer
 
 
 @pytest.mark.parametrize(
@@ -29,3 +29,10 @@ def test_cut_at_the_limit(scorer: Scorer, text: str, whole: bool) -> None:
     score = scorer.score(text, "length")
     assert score.right == whole
     assert whole or (score.outcome, score.flags) == ("error", ("truncated",))
+
+
+def test_a_second_value_that_the_limit_cut_is_still_a_second_one() -> None:
+    for text in ("7 or 8", "7, 8, 9", "7 to 9"):
+        assert number_scorer("7").score(text, "length").outcome == "hedged", text
+    assert number_scorer("7 days").score("7 days or so", "length").right
+    assert not number_scorer("7 days").score("7 days or 8", "length").right

@@ -99,7 +99,17 @@ def test_gold_seven(text: str, outcome: str, matched: str | None, flags: tuple[s
 
 @pytest.mark.parametrize("text", ["7 or 8", "seven or eight", "7或8", "1, 2, 3, 4, 5, 6, 7, 8, 9", "6、7、8", "5 to 7"])
 def test_printing_everything_is_not_right_even_where_no_other_value_is_known(text: str) -> None:
-    assert number_scorer("7").score(text).outcome == "invalid"
+    score = number_scorer("7").score(text)
+    assert score.outcome == "hedged"
+    assert "7" in score.several
+    assert len(score.several) > 1
+
+
+@pytest.mark.parametrize("text", ["7 or 9 days", "7 to 9 days", "It takes 7 days or 9 days."])
+def test_a_choice_is_not_made_by_one_of_several_values(text: str) -> None:
+    contents = {"A": "3 days", "B": "7 days"}
+    assert choice_scorer("B", ("A", "B"), contents).score("7 days").right
+    assert choice_scorer("B", ("A", "B"), contents).score(text).outcome == "hedged"
 
 
 @pytest.mark.parametrize("text", ["7", "seven (7)", "7 or seven", "On page 3, 7 is named.", "7, not 8", "3 weeks or 7"])

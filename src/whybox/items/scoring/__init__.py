@@ -1,6 +1,7 @@
 """Deterministic scorers: fold the text, find known candidates, drop denied ones, let what is asserted decide."""
 
 from whybox.items.scoring.choice import ChoiceScorer, choice_scorer
+from whybox.items.scoring.framed import framed
 from whybox.items.scoring.matches import Match, Overlap, Pattern, Schema, text_f1
 from whybox.items.scoring.names import followers
 from whybox.items.scoring.one_value import OneValueScorer, bounds_in
@@ -46,6 +47,7 @@ __all__ = [
     "code_scorer",
     "followers",
     "forms_scorer",
+    "framed",
     "inflections",
     "lenient_number_scorer",
     "name_scorer",

@@ -51,18 +51,23 @@ _SAID_BESIDE = (
 _NO_NAMES = frozenset(_SAID_BESIDE.split())
 
 
-def with_unlisted(find: Callable[[Folded], list[Mention]]) -> Callable[[Folded], list[Mention]]:
-    """A finder that finds what is offered beside its mentions, too."""
-    return partial(_found, find=find)
+def with_unlisted(
+    find: Callable[[Folded], list[Mention]], rivals: frozenset[str] = frozenset()
+) -> Callable[[Folded], list[Mention]]:
+    """A finder that finds what is offered beside its mentions, too. rivals: other names that the documents state in the
+    place of the right one (`framed`), which count wherever they stand bare.
+    """
+    return partial(_found, find=find, rivals=rivals)
 
 
-def _found(folded: Folded, find: Callable[[Folded], list[Mention]]) -> list[Mention]:
+def _found(folded: Folded, find: Callable[[Folded], list[Mention]], rivals: frozenset[str]) -> list[Mention]:
     mentions = find(folded)
     if not mentions:
         return mentions
     written = folded.as_written()
     known = frozenset(i for m in mentions for i in range(m.start, m.end))
-    places = {*_either(written, mentions), *_listed(written, known), *_in_a_row(written, mentions)}
+    listed = _listed(written, known, rivals)
+    places = {*_either(written, mentions), *listed, *_in_a_row(written, mentions)}
     free = sorted(place for place in places if known.isdisjoint(range(*place)))
     return [*mentions, *(Mention(folded.text[start:end], start, end) for start, end in free)]
 
@@ -81,16 +86,21 @@ def _either(text: str, mentions: Sequence[Mention]) -> list[Place]:
     return [place for place in found if text[slice(*place)].lower() not in _NO_NAMES]
 
 
-def _listed(text: str, known: frozenset[int]) -> Iterator[Place]:
-    """Bare items next to a bare mention; two besides it, where commas and `and` alone part them."""
+def _listed(text: str, known: frozenset[int], rivals: frozenset[str]) -> Iterator[Place]:
+    """Bare items next to a bare mention; two besides it, where commas and `and` alone part them. A rival counts by
+    itself, and before the first mention: what is said first was answered.
+    """
     parts = [match.span() for match in _PART.finditer(text)]
     any_case = not any(map(str.isupper, text[1:]))
     bounds = [(0, 0), *parts, (len(text), len(text))]
     items = [_item(text, left[1], right[0], any_case) for left, right in pairwise(bounds)]
     for run in _runs(items):
+        stated = [place for _, place in run if text[slice(*place)].casefold() in rivals]
+        yield from (place for place in stated if place[0] < min(known))
         own = [place for _, place in run if not known.isdisjoint(range(*place))]
         if not own:
             continue
+        yield from stated
         others = [p for _, p in run if known.isdisjoint(range(*p)) and _is_like(text[slice(*own[0])], text[slice(*p)])]
         weak = _WEAK_HAN if is_han(text[own[0][0]]) else _WEAK
         commas = all(weak.fullmatch(text[slice(*parts[i])]) for i, _ in run[:-1])

@@ -97,7 +97,8 @@ def _content_finder(contents: Mapping[str, str]) -> Callable[[Folded], list[Ment
         find = number_scorer(*_parted(by_content)).find
     except CaseError:
         find = word_scorer(*_parted(by_content)).find
-    return partial(_find_labels, find=find, by_content=by_content)
+        return partial(_find_labels, find=find, by_content=by_content)
+    return partial(_find_values, find=find, by_content=by_content)
 
 
 def _find_nothing(folded: Folded) -> list[Mention]:
@@ -109,6 +110,13 @@ def _find_labels(
 ) -> list[Mention]:
     """An unlisted word beside a content is no option."""
     return [Mention(by_content[m.candidate], m.start, m.end) for m in find(folded) if m.candidate in by_content]
+
+
+def _find_values(
+    folded: Folded, find: Callable[[Folded], list[Mention]], by_content: Mapping[str, str]
+) -> list[Mention]:
+    """A value beside a content is another answer, whether it is an option or not: 7 or 9 days."""
+    return [replace(m, candidate=by_content.get(m.candidate, m.candidate)) for m in find(folded)]
 
 
 def _parted(by_content: Mapping[str, str]) -> tuple[str, list[str]]:

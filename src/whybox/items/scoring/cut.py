@@ -39,7 +39,8 @@ def whole(
     return [
         one
         for one in mentions
-        if not _may_go_on(folded, one, [said for answer, said in answers.items() if answer != one.candidate])
+        if one.offered
+        or not _may_go_on(folded, one, [said for answer, said in answers.items() if answer != one.candidate])
     ]
 
 

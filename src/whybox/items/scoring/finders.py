@@ -89,18 +89,32 @@ class NumberCandidate:
 
 
 def find_numbers(folded: Folded, candidates: Sequence[NumberCandidate], words: bool) -> list[Mention]:
-    """Mentions of numeric candidates. A range or a list of alternatives counts only if all in it are candidates."""
+    """Mentions of numeric candidates, and of what a range or a list of alternatives offers beside one: `7 or 8`."""
     extra = [candidate.unit for candidate in candidates if candidate.unit is not None]
-    values = {candidate.value for candidate in candidates}
     amounts = {(candidate.value, candidate.unit.name) for candidate in candidates if candidate.unit is not None}
-    return [
-        Mention(candidate.written, quantity.start, quantity.end)
-        for quantity in find_quantities(folded.text, words, extra)
-        if set(quantity.others) <= values
+    quantities = find_quantities(folded.text, words, extra)
+    found = [
+        (candidate, quantity)
+        for quantity in quantities
         for candidate in candidates
         if _is_in_its_scale(folded, quantity, candidate)
         and candidate.is_met_by(quantity, folded.text)
         and set(quantity.beside) <= {*candidate.beside, *amounts}
+    ]
+    known = [Mention(candidate.written, quantity.start, quantity.end) for candidate, quantity in found]
+    return [*known, *_offered(folded, quantities, [quantity for _, quantity in found], {c.value for c in candidates})]
+
+
+def _offered(
+    folded: Folded, quantities: Sequence[Quantity], met: Sequence[Quantity], values: set[Decimal]
+) -> list[Mention]:
+    """Values that nobody listed, in one breath with a known one: who offers them all answers none."""
+    beside = {value for one in met for value in one.others} - values
+    own = {one.value for one in met}
+    return [
+        Mention(folded.text[one.start : one.end], one.start, one.end, offered=True)
+        for one in quantities
+        if one.value in beside and not own.isdisjoint(one.others)
     ]
 
 

@@ -47,11 +47,14 @@ class Score:
 
 @dataclass(frozen=True)
 class Mention:
-    """A known candidate at [start, end) of the folded text."""
+    """A known candidate at [start, end) of the folded text. offered: nobody listed it, it stands beside a known value
+    in one breath, and is another one however it goes on (7 or 8).
+    """
 
     candidate: str
     start: int
     end: int
+    offered: bool = False
 
 
 @runtime_checkable

@@ -52,10 +52,14 @@ def lenient_number_scorer(right: str, others: Sequence[str] = ()) -> CandidateSc
     return CandidateScorer(right, tuple(others), partial(finders.find_numbers, candidates=candidates, words=True))
 
 
-def name_scorer(right: str, others: Sequence[str] = (), follows: str = "") -> CandidateScorer:
-    """Names of people, places, offices, devices; the kind word may be left out. `follows`: see `find_names`."""
-    names = (right, *others)
-    return CandidateScorer(right, tuple(others), with_unlisted(partial(find_names, names=names, follows=follows)))
+def name_scorer(
+    right: str, others: Sequence[str] = (), follows: str = "", rivals: frozenset[str] = frozenset()
+) -> CandidateScorer:
+    """Names of people, places, offices, devices; the kind word may be left out. `follows`: see `find_names`; `rivals`:
+    see `with_unlisted`.
+    """
+    find = partial(find_names, names=(right, *others), follows=follows)
+    return CandidateScorer(right, tuple(others), with_unlisted(find, rivals))
 
 
 def code_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
@@ -64,9 +68,9 @@ def code_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
     return CandidateScorer(right, tuple(others), with_unlisted(partial(finders.find_codes, codes=codes)))
 
 
-def word_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
-    """Whole words or phrases; abbreviations such as IT in their own case."""
-    return CandidateScorer(right, tuple(others), with_unlisted(partial(find_words, words=(right, *others))))
+def word_scorer(right: str, others: Sequence[str] = (), rivals: frozenset[str] = frozenset()) -> CandidateScorer:
+    """Whole words or phrases; abbreviations such as IT in their own case. `rivals`: see `with_unlisted`."""
+    return CandidateScorer(right, tuple(others), with_unlisted(partial(find_words, words=(right, *others)), rivals))
 
 
 def forms_scorer(right: Sequence[str], others: Sequence[Sequence[str]] = ()) -> CandidateScorer:
@@ -167,11 +171,11 @@ NO_WORDS = frozenset({"no", "否", "不", "不是", "不可以", "不能", "不�
 _CODE = re.compile(r"(?=.*[0-9])(?=.*[A-Za-z])[A-Za-z0-9]+(?:[-_][A-Za-z0-9]+)+|(?=.*[0-9])(?=.*[A-Z])[A-Z0-9]{4,}")
 
 
-def text_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
+def text_scorer(right: str, others: Sequence[str] = (), rivals: frozenset[str] = frozenset()) -> CandidateScorer:
     """The scorer of `kind: text`: yes or no, a code, or a phrase, whichever the right answer is."""
     folded = right.strip().casefold()
     if folded in YES_WORDS or folded in NO_WORDS:
         return yes_no_scorer("yes" if folded in YES_WORDS else "no")
     if _CODE.fullmatch(right):
         return code_scorer(right, others)
-    return word_scorer(right, others)
+    return word_scorer(right, others, rivals)
