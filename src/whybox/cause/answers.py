@@ -68,6 +68,11 @@ class Outcome:
     flips: bool
     earlier_fork: bool
 
+    @property
+    def cut(self) -> bool:
+        """Whether its limit ended it before it gave a whole value: it is then neither right nor wrong."""
+        return self.score.outcome == "error"
+
 
 def settings_of(model: Model, case: CaseInstance, limit: int = 32) -> Settings:
     """The decoding that a case states; greedy where it states none. UnsupportedError for a ban of several ids."""

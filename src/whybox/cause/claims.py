@@ -61,8 +61,10 @@ def best_of(what: str, names: Iterable[object], values: Iterable[float], of_ld: 
 
 @dataclass(frozen=True)
 class Changed:
-    """The evidence with another value in it. follows: whether the answer gives that value."""
+    """The evidence with another value in it. follows: whether the answer gives that value; None where its limit cut it
+    before it gave a whole one.
+    """
 
     value: str
     answer: str
-    follows: bool
+    follows: bool | None

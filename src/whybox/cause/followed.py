@@ -30,7 +30,8 @@ async def _changed(model: Model, setting: Setting, case: CaseInstance) -> Change
     asked = setting.asked.rendered(model, case)
     written = await Write(asked.prompt.ids, asked.settings, lambda written, _: written)
     text = model.tokenizer.text(written.ids)
-    return Changed(case.right, text, asked.score(text, written.stopped).right)
+    score = asked.score(text, written.stopped)
+    return Changed(case.right, text, None if score.outcome == "error" else score.right)
 
 
 def other_values(case: CaseInstance, wrong: str, roles: Roles, variants: Sequence[CaseInstance]) -> list[CaseInstance]:

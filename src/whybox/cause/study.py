@@ -71,11 +71,12 @@ class Study:
     @property
     def alone_right(self) -> bool | None:
         """Whether the evidence alone gives the right answer. Where nothing stands beside it that is the prompt itself,
-        and no run of its own. None where it was not run.
+        and no run of its own. None where it was not run, or its limit cut the answer before it gave a whole value.
         """
         if self.roles.evidence and not self.roles.others:
             return not self.wrong_here
-        return self.trials["alone"].flips if "alone" in self.trials else None
+        alone = self.trials.get("alone")
+        return None if alone is None or alone.outcome.cut else alone.flips
 
     @property
     def path(self) -> Prompt:

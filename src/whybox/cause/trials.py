@@ -28,21 +28,26 @@ class Shams:
     """The same edit on places that the claim does not name: how many flip, and LD after each.
 
     rivals: how many of them boost text that states another value; None where the edit is no boost. copied: how many of
-    those make a value the answer that was neither the right nor the wrong one.
+    those make a value the answer that was neither the right nor the wrong one. cut: how many gave no whole value before
+    their limit ended them, which is no flip.
     """
 
     flipped: int
     after: tuple[float, ...]
     rivals: int | None = None
     copied: int = 0
+    cut: int = 0
 
 
 @dataclass(frozen=True)
 class Repeats:
-    """The same trial on variants that fail like the case: whether each flips (the case first), and LD effects."""
+    """The same trial on variants that fail like the case: whether each flips (the case first), and LD effects; those
+    whose answer its limit cut before it gave a whole value are left out, and counted.
+    """
 
     flips: tuple[bool, ...]
     effects: tuple[float, ...]
+    cut: int = 0
 
 
 @dataclass(frozen=True)
@@ -201,7 +206,8 @@ def with_shams(bench: Bench, setting: Setting, trial: Trial, shams_of: ShamMaker
     made = bench.results([attempt(bench.model, sham.make, setting) for sham in shams])
     found = [(sham, one.outcome) for sham, one in zip(shams, made, strict=True) if one is not None]
     after = tuple(one.old.ld if one.old is not None else one.own.ld for _, one in found)
-    return replace(trial, shams=Shams(sum(one.flips for _, one in found), after, *_beside_rivals(setting, found)))
+    flipped, cut = sum(one.flips for _, one in found), sum(one.cut for _, one in found)
+    return replace(trial, shams=Shams(flipped, after, *_beside_rivals(setting, found), cut))
 
 
 def _beside_rivals(setting: Setting, found: Sequence[tuple[Sham, Outcome]]) -> tuple[int | None, int]:
@@ -306,9 +312,10 @@ def repeated(bench: Bench, trials: Sequence[tuple[Trial, Maker]], failing: Faili
 
 
 def _with_repeats(trial: Trial, found: Sequence[Trial | None]) -> Trial:
-    flips = (trial.flips, *(one is not None and one.flips for one in found))
-    effects = [one.effect for one in (trial, *found) if one is not None and one.effect is not None]
-    return replace(trial, repeats=Repeats(flips, tuple(effects)))
+    told = [one for one in found if one is None or not one.outcome.cut]
+    flips = (trial.flips, *(one is not None and one.flips for one in told))
+    effects = [one.effect for one in (trial, *told) if one is not None and one.effect is not None]
+    return replace(trial, repeats=Repeats(flips, tuple(effects), len(found) - len(told)))
 
 
 async def attempt(model: Model, make: Maker, setting: Setting) -> Trial | None:

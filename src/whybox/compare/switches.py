@@ -34,7 +34,7 @@ class Switch:
 class Switched:
     """An answer computed otherwise. after: LD at the base's decision; own: LD at the decision of its own path; nats.
 
-    asserts: whether it asserts anything.
+    asserts: whether it asserts anything. cut: its limit ended it before it gave a whole value.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Switched:
     after: float
     own: float
     asserts: bool = True
+    cut: bool = False
 
 
 @dataclass(frozen=True)
@@ -123,6 +124,7 @@ def switched(switch: Switch, asked: Asked, decision: Decision) -> Switched:
         _ld(model, decision),
         led,
         score.outcome not in ("invalid", "error"),
+        score.outcome == "error",
     )
 
 

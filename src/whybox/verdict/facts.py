@@ -11,7 +11,7 @@ from whybox.statistics.ranks import share_p
 class ShamRun:
     """Shams of an edit: how many flipped of how many, and the metric after each.
 
-    rivals: of a boost, how many of them boost text that holds another value (the wrong answer, or one in the unit of
+    cut: how many its limit ended before they gave a whole value. rivals: of a boost, how many of them boost text that holds another value (the wrong answer, or one in the unit of
     the right one); copied: how many of those make a third
     value the answer, neither the right nor the wrong one.
     """
@@ -21,6 +21,7 @@ class ShamRun:
     after: tuple[float, ...] = ()
     rivals: int | None = None
     copied: int = 0
+    cut: int = 0
 
     @property
     def p(self) -> float:
@@ -39,7 +40,8 @@ class Try:
     touches: the edges, parts and writers that the change needs, for comparing changes.
     unread: whether it flips with the evidence hidden as well, so that the answer does not rest on it; None where that
     was not run. several: the answer asserts the right one among others. cut: its limit ended it
-    before it gave a whole value.
+    before it gave a whole value, so that it is neither right nor wrong; undecided: on how many variants that was so,
+    which `repeats` leaves out.
     """
 
     what: str
@@ -58,6 +60,7 @@ class Try:
     answer: str | None = None
     several: bool = False
     cut: bool = False
+    undecided: int = 0
 
 
 @dataclass(frozen=True)
@@ -164,10 +167,10 @@ class Facts:
 
     @property
     def alone_right(self) -> bool | None:
-        """Whether the evidence alone gives the right answer; None where it was not run."""
+        """Whether the evidence alone gives the right answer; None where it was not run, or its answer was cut."""
         if self.evidence and not self.beside:
             return self.right
-        return None if self.alone is None else self.alone.flips
+        return None if self.alone is None or self.alone.cut else self.alone.flips
 
     @property
     def tried(self) -> tuple[Try, ...]:

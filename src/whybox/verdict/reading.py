@@ -92,8 +92,14 @@ def _of_prompts(facts: Facts, study: Study) -> Facts:
         across_roles=crosses_roles(study.asked.case, study.roles),
         closed=_try(study, "closed"),
         closed_same_wrong=closed_same_wrong(study) if "closed" in study.trials else None,
-        follows_change=any(one.follows for one in study.changed) if study.changed else None,
+        follows_change=_follows(study),
     )
+
+
+def _follows(study: Study) -> bool | None:
+    """Whether the answer moved to another value in the evidence, as far as an answer was given."""
+    told = [one.follows for one in study.changed if one.follows is not None]
+    return any(told) if told else None
 
 
 def _of_components(facts: Facts, study: Study) -> Facts:
@@ -145,12 +151,13 @@ def as_try(trial: Trial, right: str) -> Try:
         effects=() if trial.repeats is None else trial.repeats.effects,
         unread=trial.unread,
         several=right in trial.outcome.score.several,
-        cut=trial.outcome.score.outcome == "error",
+        cut=trial.outcome.cut,
+        undecided=0 if trial.repeats is None else trial.repeats.cut,
     )
 
 
 def _shams(shams: Shams) -> ShamRun:
-    return ShamRun(shams.flipped, len(shams.after), shams.after, shams.rivals, shams.copied)
+    return ShamRun(shams.flipped, len(shams.after), shams.after, shams.rivals, shams.copied, shams.cut)
 
 
 def _several(study: Study) -> Several | None:
@@ -211,6 +218,7 @@ def as_switch(switch: Switched, base: float) -> Try:
         own=switch.own,
         asserts=switch.asserts,
         answer=switch.answer,
+        cut=switch.cut,
     )
 
 
