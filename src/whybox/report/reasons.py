@@ -34,7 +34,7 @@ _CHINESE = (
         "not a part of the case": "不是案例的组成部分",
         "not a part of a case": "不是案例的组成部分",
         "nothing would be left of the prompt": "提示会一无所剩",
-        "no position lies after it": "其后没有位置",
+        "it reaches up to the decision: no position lies after all of it": "它一直延伸到决定位置：它的全部之后没有位置",
         "no position lies there that could see it": "那里没有能看到它的位置",
         "the cut would leave a row with no key to see": "切断后某一行会没有可看的 key",
         "no edge was named": "没有指定边",

@@ -162,7 +162,7 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
 )
 
 
-_SEGMENTS = {"template": "模板", "answer so far": "已写出的答案", "bos": "BOS"}
+_SEGMENTS = {"template": "模板", "answer so far": "已写出的答案", "bos": "BOS", "between the parts": "各部分之间"}
 
 
 def segment_named(name: str, lang: Lang) -> str:
