@@ -59,6 +59,9 @@ _CHECKED = re.compile(r"(shape|weights|template|ids|positions|mask|sites): (.+)"
 """A check of the ladder, and what it found."""
 _WITH_NUMBERS = {
     r"the logits agree, and (\S+) is no part of the run that gives them": "logits 一致，{} 不属于该次运行",
+    r"of (\d+) pairs of the strongest parts none cancels or does more together": (
+        "最强部件的 {} 对中，没有一对互相抵消或一起时作用更大"
+    ),
     r"layers (\d+) … (\d+)": "第 {} … {} 层",
     r"not among the (\d+) with the largest effect at the decision": "不在决定位置效应最大的 {} 个之中",
     r"the cut would leave position (\d+) with no key to see": "切断后位置 {} 会没有可看的 key",
