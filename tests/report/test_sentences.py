@@ -1,3 +1,5 @@
+import pytest
+
 from tests.report import fixtures
 from whybox.report import findings, sentences
 from whybox.report.document import SetRow
@@ -141,12 +143,44 @@ def test_where_nothing_is_named_the_sentence_says_how_many_experiments_flip() ->
     verdict = fixtures.not_determined().verdict
     cause = verdict.causes[0].model_copy(update={"detail": None})
     document = fixtures.why().model_copy(update={"verdict": verdict.model_copy(update={"causes": (cause,)})})
-    hits, n = sum(1 for one in document.tried if one.flips), len(document.tried)
+    hits = sum(1 for one in document.tried if one.flips)
+    n = sum(1 for one in document.tried if one.flips is not None)
+    assert n < len(document.tried), "after one of them nothing was written"
     assert sentences.headline(document, "en") == (
-        f"The cause was not determined: {hits} of {n} experiments turn the answer right, "
+        f"The cause was not determined: {hits} of the {n} experiments that gave an answer turn it right, "
         "none with all that shows a cause."
     )
     quiet = document.model_copy(
-        update={"tried": tuple(one.model_copy(update={"flips": False}) for one in document.tried)}
+        update={"tried": tuple(one.model_copy(update={"flips": False}) for one in document.tried[:4])}
     )
-    assert sentences.headline(quiet, "zh") == f"原因未能确定：{n} 个实验无一使答案变对。"
+    assert sentences.headline(quiet, "zh") == "原因未能确定：得到答案的 4 个实验无一使答案变对。"
+    assert "none of the 4 experiments that gave an answer turns it right." in sentences.headline(quiet, "en")
+
+
+@pytest.mark.parametrize(
+    ("flips", "headline", "summary"),
+    [
+        ((True, False, None), "1 of the 2 experiments that gave an answer turns it right", "flips in 1 of the 2 exp"),
+        ((True, None), "the only experiment that gave an answer turns it right", "flips in the only experiment"),
+        ((False, None), "the only experiment that gave an answer does not turn it", "does not flip in the only"),
+        ((None,), "no experiment gave an answer", "No experiment gives an answer"),
+    ],
+)
+def test_the_headline_counts_what_the_table_below_it_counts(
+    flips: tuple[bool | None, ...], headline: str, summary: str
+) -> None:
+    verdict = fixtures.not_determined().verdict
+    cause = verdict.causes[0].model_copy(update={"detail": None})
+    row = fixtures.why().tried[0]
+    rows = [row.model_copy(update={"flips": one, "flips_reason": "not written anew"}) for one in flips]
+    document = fixtures.why().model_copy(
+        update={"verdict": verdict.model_copy(update={"causes": (cause,)}), "tried": tuple(rows)}
+    )
+    assert headline in sentences.headline(document, "en")
+    assert summary in sentences.tried_summary(document, "en")
+    assert sentences.headline(document, "zh").startswith("原因未能确定：")
+
+
+def test_an_answer_that_its_limit_cut_says_neither_yes_nor_no() -> None:
+    row = fixtures.why().tried[0].model_copy(update={"flips": None, "cut": True})
+    assert (sentences.flip_word(row, "en"), sentences.flip_word(row, "zh")) == ("cut", "截断")

@@ -325,8 +325,33 @@ def test_an_answer_that_its_limit_cut_short_is_neither_illegal_nor_wrong() -> No
     assert verdict(replace(cut, limit_stated=True)) == ("decoding", "limit")
     assert Remark.CUT_SHORT not in rule(replace(cut, limit_stated=True)).remarks
     wrong = replace(longer, flips=False)
-    assert verdict(replace(cut, limit_stated=True, longer=wrong)) == ("not-determined", None)
+    assert verdict(replace(cut, limit_stated=True, longer=wrong)) == ("not-determined", "cut-short")
+    assert Remark.CUT_BY_CASE in rule(replace(cut, limit_stated=True, longer=wrong)).remarks
     assert verdict(replace(cut, longer=replace(wrong, asserts=False), boost=NO_BOOST, alone=STUCK)) == ("format", None)
+
+
+def test_a_cut_answer_to_the_evidence_alone_is_neither_right_nor_wrong() -> None:
+    for flips in (False, True):
+        cut = replace(REFUND, alone=replace(ALONE, flips=flips, cut=True))
+        assert cut.alone_right is None
+    assert verdict(replace(REFUND, alone=replace(STUCK, cut=True)))[0] == "not-determined"
+
+
+def test_a_boost_that_was_cut_does_not_show_that_looking_more_is_in_vain() -> None:
+    head = Try("head 20.3 set to zero", True, (), frozenset({"head 20.3"}), 9.0, 3.0, 3.0, shams=ShamRun(0, 39))
+    facts = replace(REFUND, boost=NO_BOOST, suppressors=(head,), lift=6.3)
+    assert verdict(facts) == ("context-use", "looked-at-not-used")
+    assert verdict(replace(facts, boost=replace(NO_BOOST, cut=True)))[0] == "not-determined"
+
+
+def test_an_edge_that_flips_without_proof_is_no_missing_edge() -> None:
+    moved = replace(FLIPPING_ORDER, repeats=None)
+    facts = replace(REFUND, orders=(moved,), boost=replace(BOOST, shams=ShamRun(9, 21)), cuts=())
+    (leaf,) = (leaf for leaf in rule(facts).candidates if leaf.code == "order")
+    assert leaf.lacks == (Lack.EDGE_UNPROVEN,)
+    assert leaf.edge == facts.boost
+    assert lacks(rule(replace(facts, boost=NO_BOOST))) == {Lack.NO_EDGE}
+    assert lacks(rule(replace(facts, boost=replace(NO_BOOST, cut=True)))) == {Lack.EDGE_CUT}
 
 
 def test_missing_is_never_said_of_what_the_prompt_states() -> None:

@@ -298,3 +298,50 @@ def test_what_the_evidence_alone_does_is_no_contradiction() -> None:
     assert words.because(rule(facts), facts, "zh").startswith("除了只留证据之外")
     wrong = replace(facts, alone=None)
     assert words.because(rule(wrong), wrong, "en").startswith("No single change after which")
+
+
+LIMITED = replace(
+    REFUND, legal=False, own=False, limit_stated=True, forced=None,
+    longer=Try("limit of 16 tokens", False, own=-2.0, asserts=True),
+    alone=replace(REFUND.alone or BOOST, flips=False, cut=True), boost=replace(BOOST, flips=False, shams=None, cut=True),
+    orders=tuple(replace(order, flips=False, cut=True) for order in REFUND.orders), cuts=(), closed=None,
+)  # fmt: skip
+
+
+def test_where_the_limit_cut_every_answer_nothing_is_called_wrong() -> None:
+    told = words.because(rule(LIMITED), LIMITED, "en")
+    assert "every answer before that, so that none of them shows anything" in told
+    assert "neither right nor wrong" in told
+    assert "in every other order that was tried the answer was cut" in told
+    for never in ("not right either", "No single change", "no other order", "raise the limit"):
+        assert never not in told
+    step = words.next_step(rule(LIMITED), LIMITED, "en")
+    assert step.startswith("Raise the limit that the case states (`decoding.max_tokens`)")
+    assert "-n" not in step
+    chinese = words.because(rule(LIMITED), LIMITED, "zh")
+    assert "既不算对也不算错" in chinese
+    assert "不正确" not in chinese
+
+
+def test_what_was_cut_among_others_is_counted() -> None:
+    some = replace(LIMITED, boost=replace(BOOST, flips=False, shams=None))
+    told = words.because(rule(some), some, "en")
+    assert "2 of the 3 changes gave no whole value before the limit" in told
+    left = replace(REFUND, boost=replace(BOOST, undecided=2))
+    assert "in 2 more its answer was cut by the limit" in words.because(rule(left), left, "en")
+
+
+def test_an_edge_that_flips_with_its_shams_is_told_beside_the_order() -> None:
+    moved = Try("order doc2 doc1", True, touches=frozenset({"order"}), effect=3.6, after=1.4, own=1.4)
+    facts = replace(REFUND, orders=(moved,), boost=replace(BOOST, shams=ShamRun(9, 21)), cuts=())
+    told = words.because(rule(facts), facts, "en")
+    assert "no edge does" not in told
+    assert "an edge does it too without all that a proof takes (“boost decision → doc2”, 9 of 21 shams" in told
+
+
+def test_nothing_that_is_right_here_is_called_a_failure() -> None:
+    facts = replace(REFUND, right=True, got_wrong=True)
+    for lang, never in (("en", ("failing", "known failure")), ("zh", ("出错变体", "已知失败"))):
+        said = words.would_change(rule(facts), lang) + words.next_step(rule(facts), facts, lang)
+        assert not any(word in said for word in never), said
+    assert "regression test" in words.next_step(rule(facts), facts, "en")

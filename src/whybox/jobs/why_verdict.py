@@ -23,6 +23,7 @@ _NO_PATH = "the metric's place does not exist in this run"
 _NO_SHAMS = "this change has no other place to be made"
 _NO_BOOST = "none of these changes boosts other text"
 READ_SO = "the same answer, read otherwise: nothing is run anew"
+_CUT = "its limit ended the answer before it gave a whole value"
 ONE_PROMPT = "one prompt; no generalisation"
 
 
@@ -131,9 +132,11 @@ def tried_rows(study: Study, facts: Facts) -> Iterator[d.Tried]:
             effect_reason=None if switch.effect is not None else _NO_PATH,
             interval=None,
             interval_reason=ONE_PROMPT,
-            flips=switch.flips,
+            flips=None if switch.cut else switch.flips,
+            flips_reason=_CUT if switch.cut else None,
             answer=switch.answer,
             answer_reason=None if switch.answer is not None else "not kept",
+            cut=switch.cut,
         )
     base = study.decided.base.reading.ld
     forced = [("the start of the answer", study.start)] if study.start is not None else []
@@ -180,35 +183,52 @@ def _changed_row(changed: Changed) -> d.Tried:
         flips=None,
         flips_reason="another answer would be right here",
         answer=changed.answer,
-        flags=("the answer follows" if changed.follows else "the answer does not follow",),
+        cut=changed.follows is None,
+        flags=_followed(changed.follows),
     )
+
+
+def _followed(follows: bool | None) -> tuple[str, ...]:
+    if follows is None:
+        return ()
+    return ("the answer follows" if follows else "the answer does not follow",)
 
 
 def _tried_row(trial: Trial, wrong_here: bool) -> d.Tried:
     """A wrong answer flips where it becomes right, a right one where it is right no longer."""
     bounds = None if trial.repeats is None else mean_interval(trial.repeats.effects)
+    parsed, cut = PARSE in trial.touches, trial.outcome.cut
+    flips = trial.flips if wrong_here else not trial.outcome.score.right
     return d.Tried(
         what=trial.what,
         effect=trial.effect,
-        effect_reason=None if trial.effect is not None else READ_SO if PARSE in trial.touches else _NO_PATH,
+        effect_reason=None if trial.effect is not None else READ_SO if parsed else _NO_PATH,
         interval=bounds,
         interval_reason=None
         if bounds
         else ONE_PROMPT
         if trial.repeats is None
         else "all variants have the same effect",
-        flips=trial.flips if wrong_here else not trial.outcome.score.right,
+        flips=None if parsed or cut else flips,
+        flips_reason=READ_SO if parsed else _CUT if cut else None,
         answer=trial.outcome.answer,
+        cut=cut,
         flags=tuple(_flags(trial)),
     )
 
 
 def _flags(trial: Trial) -> Iterator[str]:
+    if PARSE in trial.touches and not trial.outcome.cut:
+        yield "its value is right" if trial.flips else "its value is not right either"
     if trial.outcome.earlier_fork:
         yield "earlier fork"
     if trial.shams is not None:
         yield f"{trial.shams.flipped} of {len(trial.shams.after)} shams flip"
+        if trial.shams.cut:
+            yield f"{trial.shams.cut} of the shams gave no whole value before the limit"
     if trial.unread is not None:
         yield f"with the evidence hidden: {'flips as well' if trial.unread else 'does not flip'}"
     if trial.repeats is not None:
         yield f"flips {sum(trial.repeats.flips)} of {len(trial.repeats.flips)} failing variants"
+        if trial.repeats.cut:
+            yield f"on {trial.repeats.cut} more no whole value before the limit"

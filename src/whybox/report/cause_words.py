@@ -43,6 +43,10 @@ CAUSES: dict[str, tuple[str, str]] = {
         "The cause was not determined: the wrong answer did not appear here",
         "原因未能确定：错误答案在本机没有复现",
     ),
+    "claim.not-determined.cut-short": (
+        "The cause was not determined: the limit of tokens cut the answer before it gave a whole value",
+        "原因未能确定：回答还没给出完整的答案就被 token 上限截断",
+    ),
     "claim.not-determined.path-dependent": (
         "The cause was not determined: the answer depends on the words written before it",
         "原因未能确定：答案取决于它之前写出的文字",
@@ -72,10 +76,26 @@ CAUSES: dict[str, tuple[str, str]] = {
         "不计格式要求，{n} 个变体中有 {hits} 个是对的",
     ),
     "proof.open": (
-        "{hits} of {n} experiments turn the answer right, none with all that shows a cause",
-        "{n} 个实验中有 {hits} 个使答案变对，但都不足以认定原因",
+        "{hits} of the {n} experiments that gave an answer turn it right, none with all that shows a cause",
+        "得到答案的 {n} 个实验中有 {hits} 个使答案变对，但都不足以认定原因",
     ),
-    "proof.open.none": ("none of {n} experiments turns the answer right", "{n} 个实验无一使答案变对"),
+    "proof.open.one": (
+        "1 of the {n} experiments that gave an answer turns it right, without all that shows a cause",
+        "得到答案的 {n} 个实验中有 1 个使答案变对，但不足以认定原因",
+    ),
+    "proof.open.none": (
+        "none of the {n} experiments that gave an answer turns it right",
+        "得到答案的 {n} 个实验无一使答案变对",
+    ),
+    "proof.only.one": (
+        "the only experiment that gave an answer turns it right, without all that shows a cause",
+        "只有 1 个实验得到答案，它使答案变对，但不足以认定原因",
+    ),
+    "proof.only.none": (
+        "the only experiment that gave an answer does not turn it right",
+        "只有 1 个实验得到答案，它没有使答案变对",
+    ),
+    "proof.open.silent": ("no experiment gave an answer", "没有一个实验得到答案"),
     "proof.no_sham": ("no sham does (0 of {n})", "对照编辑无一翻转（0 / {n}）"),
     "proof.shams": ("{hits} of {n} shams do, too", "{n} 个对照编辑中也有 {hits} 个翻转"),
     "verdict.title": ("Verdict", "结论"),

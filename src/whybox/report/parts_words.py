@@ -4,8 +4,8 @@ PART_WORDS: dict[str, tuple[str, str]] = {
     # beside the change that undoes a failure, and beside the evidence
     "verdict.written": ("Written with it", "改动后写出的答案"),
     "evidence.key.p": (
-        "p: the share of those spans that change LD as much, up or down",
-        "p：这些片段中，改变（无论升降）不小于它的比例",
+        "p = (1 + k)/(n + 1): of those n spans, k change LD as much or more, up or down",
+        "p = (1 + k)/(n + 1)：这 n 个片段中，有 k 个的改变（无论升降）不小于它",
     ),
     "evidence.finding.uncut": (
         "No cut could be made: behind it the decision row would see nothing, or nothing could be read",
@@ -15,6 +15,13 @@ PART_WORDS: dict[str, tuple[str, str]] = {
         "The answer flips in {k} of the {n} experiments that give one",
         "得到答案的 {n} 个实验中，有 {k} 个使答案翻转",
     ),
+    "tried.summary.one": ("The answer flips in the only experiment that gives one", "只有 1 个实验得到答案，答案翻转"),
+    "tried.summary.none": (
+        "The answer does not flip in the only experiment that gives one",
+        "只有 1 个实验得到答案，答案没有翻转",
+    ),
+    "tried.summary.silent": ("No experiment gives an answer", "没有一个实验得到答案"),
+    "tried.cut": ("cut", "截断"),
     "claim.context-use.more-helps": (
         "More attention to {about} makes the answer right, though its share is not low for its length",
         "对 {about} 的注意力更多时答案就正确，尽管按长度算它所得的并不低",

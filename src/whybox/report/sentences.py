@@ -1,6 +1,6 @@
 """Findings as sentences, from the numbers of a document alone: terminal and page say the same words."""
 
-from whybox.report.document import Cause, Lang, Metric, SegmentRow, Verdict, WhyDocument
+from whybox.report.document import Cause, Lang, Metric, SegmentRow, Tried, Verdict, WhyDocument
 from whybox.report.numbers import below, interval, number, percent
 from whybox.report.words import claim_key, say
 from whybox.verdict.experiment_words import named, segment_named
@@ -24,9 +24,12 @@ def headline(document: WhyDocument, lang: Lang) -> str:
 
 
 def _open_clause(document: WhyDocument, lang: Lang) -> str:
-    """Where no cause was found: how many of the experiments turn the answer right."""
-    hits, n = sum(1 for one in document.tried if one.flips), len(document.tried)
-    return say("proof.open" if hits else "proof.open.none", lang, hits=hits, n=n)
+    """Where no cause was found: how many of the experiments that gave an answer turn it right."""
+    hits, n = flips_of(document)
+    if not n:
+        return say("proof.open.silent", lang)
+    key = "proof.open.one" if hits == 1 else "proof.open" if hits else "proof.open.none"
+    return say(key if n > 1 else f"proof.only.{'one' if hits else 'none'}", lang, hits=hits, n=n)
 
 
 def _claim(verdict: Verdict) -> str:
@@ -59,9 +62,24 @@ def _sham_clause(cause: Cause, lang: Lang) -> str:
 
 
 def flips_of(document: WhyDocument) -> tuple[int, int]:
-    """How many experiments flip the answer, of those after which there is one."""
+    """How many experiments flip the answer, of those that gave a whole one."""
     told = [tried.flips for tried in document.tried if tried.flips is not None]
     return sum(told), len(told)
+
+
+def tried_summary(document: WhyDocument, lang: Lang) -> str:
+    """What stands above the table of experiments."""
+    flipping, n = flips_of(document)
+    if n > 1:
+        return say("tried.summary", lang, n=n, k=flipping)
+    return say(f"tried.summary.{'silent' if not n else 'one' if flipping else 'none'}", lang)
+
+
+def flip_word(row: Tried, lang: Lang) -> str:
+    """Whether an experiment flips the answer: yes, no, cut before there was one; empty where none was written."""
+    if row.cut:
+        return say("tried.cut", lang)
+    return "" if row.flips is None else say("tried.yes" if row.flips else "tried.no", lang)
 
 
 def called(name: str, document: WhyDocument, lang: Lang) -> str:

@@ -52,8 +52,7 @@ def render_why(document: WhyDocument, console: Console, lang: Lang, path: str = 
         console.print()
         console.print(Text(one_line(sentences.agreement(document, lang))))
     parts(document, console, lang)
-    flipping, answered = sentences.flips_of(document)
-    heading(console, say("tried.summary", lang, n=answered, k=flipping))
+    heading(console, sentences.tried_summary(document, lang))
     console.print(_tried_table(document.tried[:MOST_TRIED], document, console, lang))
     if len(document.tried) > MOST_TRIED:
         console.print(Text(say("tried.more", lang, n=len(document.tried) - MOST_TRIED), style="dim"))
@@ -202,7 +201,7 @@ def _tried_table(tried: tuple[Tried, ...], document: WhyDocument, console: Conso
     table.add_column(say("tried.flips", lang))
     table.add_column(say("tried.answer", lang), overflow="fold", ratio=3)
     for row in tried:
-        flips = "—" if row.flips is None else say("tried.yes" if row.flips else "tried.no", lang)
+        flips = sentences.flip_word(row, lang) or "—"
         told = "—" if row.answer is None else shortened(one_line(ended(row.answer)), 60)
         effect = sentences.effect(row.effect, document.metric.noise, lang)
         table.add_row(Text(one_line(named(row.what, lang))), effect, flips, Text(told))

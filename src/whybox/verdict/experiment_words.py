@@ -39,6 +39,8 @@ _WHOLE = {
     "each MLP, and the heads that wrote most against it, set to zero": "逐个把 MLP 与写入反向最多的头置零",
     # flags
     "earlier fork": "在决定位置之前分岔",
+    "its value is right": "数值是对的",
+    "its value is not right either": "数值也不对",
     "the answer follows": "答案随之改变",
     "the answer does not follow": "答案不随之改变",
     "with the evidence hidden: flips as well": "隐藏证据时同样翻转",
@@ -96,6 +98,11 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (r"(.+) patched from the evidence alone, hidden", lambda m: f"{_parts(m[1])} 换成只有证据且隐藏证据时的值"),
     (r"(.+) patched from the evidence alone", lambda m: f"{_parts(m[1])} 换成只有证据时的值"),
     (r"(\d+) of (\d+) shams flip", lambda m: f"{m[2]} 个对照中 {m[1]} 个翻转"),
+    (
+        r"(\d+) of the shams gave no whole value before the limit",
+        lambda m: f"其中 {m[1]} 个对照在上限之前没有给出完整的答案",
+    ),
+    (r"on (\d+) more no whole value before the limit", lambda m: f"另有 {m[1]} 个变体在上限之前没有给出完整的答案"),
     (r"flips (\d+) of (\d+) failing variants", lambda m: f"{m[2]} 个出错变体中 {m[1]} 个翻转"),
     (r"(.+), on a variant that fails alike", lambda m: f"{named(m[1], 'zh')}，用在同样出错的变体上"),
     (r"gradient of LD along (.+)", lambda m: f"LD 沿 {m[1]} 的梯度"),

@@ -11,8 +11,8 @@ from whybox.statistics.ranks import share_p
 class ShamRun:
     """Shams of an edit: how many flipped of how many, and the metric after each.
 
-    cut: how many its limit ended before they gave a whole value. rivals: of a boost, how many of them boost text that holds another value (the wrong answer, or one in the unit of
-    the right one); copied: how many of those make a third
+    cut: how many its limit ended before they gave a whole value. rivals: of a boost, how many of them boost text that
+    holds another value (the wrong answer, or one in the unit of the right one); copied: how many of those make a third
     value the answer, neither the right nor the wrong one.
     """
 

@@ -17,6 +17,8 @@ class Lack(StrEnum):
     SHAMS_FLIP = "shams-flip"
     VARIANTS = "variants"
     NO_EDGE = "no-edge"
+    EDGE_UNPROVEN = "edge-unproven"
+    EDGE_CUT = "edge-cut"
     NOT_CONTAINED = "not-contained"
     FOLLOWS = "follows"
     UNREAD = "unread"
@@ -29,10 +31,13 @@ class Lack(StrEnum):
 
 @dataclass(frozen=True)
 class Leaf:
-    """A cause with the change that undoes it, or a candidate with what it lacks."""
+    """A cause with the change that undoes it, or a candidate with what it lacks. edge: of a candidate order, the edge
+    that flips as well and is no proof.
+    """
 
     code: str
     detail: str | None
     undone_by: Try | None = None
     lacks: tuple[Lack, ...] = ()
     about: tuple[str, ...] = ()
+    edge: Try | None = None

@@ -97,6 +97,10 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "the answer was cut by its limit of tokens before it gave a whole value; written on, it gives one: raise the limit",
         "回答还没给出完整的答案就被 token 上限截断；继续写下去就会给出：请提高上限",
     ),
+    Remark.CUT_BY_CASE: (
+        "the limit of tokens that the case states cut the answer before it gave a whole value; written on, it gives one",
+        "回答还没给出完整的答案就被用例所设的 token 上限截断；继续写下去就会给出",
+    ),
     Remark.READERS_NOT_RUN: (
         "whether the evidence was looked at but not used is open: patching of the heads that read it was not run",
         "证据是否被看到却未被使用尚无定论：没有做读取头的激活替换",
@@ -165,6 +169,14 @@ LACKS: dict[Lack, tuple[str, str]] = {
     Lack.SHAMS_FLIP: ("shams turn the answer right as well", "对照也使答案正确"),
     Lack.VARIANTS: ("it fails in too many variants", "在太多变体中不成立"),
     Lack.NO_EDGE: ("moving a part does it, no edge does, and too few variants confirm it", "移动能做到，但没有边能做到，且变体不足以证实"),
+    Lack.EDGE_UNPROVEN: (
+        "moving a part does it, an edge does it too without all that a proof takes{edge}, and too few variants confirm it",
+        "移动能做到，一条边也能做到，但缺少证明所需的条件{edge}，且变体不足以证实",
+    ),
+    Lack.EDGE_CUT: (
+        "moving a part does it, no edge does as far as an answer was given before the limit, and too few variants confirm it",
+        "移动能做到；在上限之前给出答案的边都做不到，且变体不足以证实",
+    ),
     Lack.FOLLOWS: ("with another value in the evidence the answer moves to it", "证据中的数值一变，答案就随之改变"),
     Lack.UNREAD: (
         "with the evidence hidden it turns the answer right as well, so the answer does not rest on it",
@@ -211,6 +223,10 @@ NEXT: dict[str, tuple[str, str]] = {
     "template": ("Pin the ids, and compare the rendered text of both sides.", "固定 id，并比较两侧渲染后的文本。"),
     "joint": ("Keep a test for each of the two causes.", "为两个原因各保留一个测试。"),
     "none": ("Keep it as a regression test.", "作为回归测试保留。"),
+    "not-determined.not-reproduced-here": (
+        "What is right here stays tested: keep the case as a regression test.",
+        "这里正确的要继续正确：把该用例留作回归测试。",
+    ),
     "not-determined": ("Keep the bare case as a known failure; see everything that was tried below.", "把原用例作为已知失败保留；已做的全部尝试见下。"),
 }  # fmt: skip
 
@@ -260,6 +276,10 @@ TRY_REMARK: dict[Remark, tuple[str, str]] = {
     ),
     Remark.EVIDENCE_SILENT: ("Check which part states the right answer.", "检查是哪一部分给出了正确答案。"),
     Remark.CUT_SHORT: ("Raise the limit of tokens (-n).", "提高 token 上限（-n）。"),
+    Remark.CUT_BY_CASE: (
+        "Raise the limit that the case states (`decoding.max_tokens`), or ask for a shorter answer.",
+        "提高用例所述的上限（`decoding.max_tokens`），或要求更短的回答。",
+    ),
 }  # fmt: skip
 
 TRY_LACK: dict[Lack, tuple[str, str]] = {
@@ -280,6 +300,8 @@ TRY_LACK: dict[Lack, tuple[str, str]] = {
         "“{what}”只对部分变体有效：比较有效与无效的变体。",
     ),
     Lack.NO_EDGE: ("Give the case at least eight variants.", "给用例至少八个变体。"),
+    Lack.EDGE_UNPROVEN: ("Give the case at least eight variants.", "给用例至少八个变体。"),
+    Lack.EDGE_CUT: ("Give the case at least eight variants.", "给用例至少八个变体。"),
     Lack.FOLLOWS: (
         "The evidence is read for other values: try other right values, and other words for this one.",
         "换成别的数值时证据是被读到的：试试其他正确值，以及这个值的其他写法。",

@@ -32,6 +32,7 @@ class Remark(StrEnum):
     STATED_BESIDE = "stated-beside"
     MEMORY_OPEN = "memory-open"
     CUT_SHORT = "cut-short"
+    CUT_BY_CASE = "cut-by-case"
     READERS_NOT_RUN = "readers-not-run"
     STATED_DECODING = "stated-decoding"
     BOOST_FLIPS = "boost-flips"
@@ -97,7 +98,7 @@ def remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.STATED_BESIDE
     codes = [(leaf.code, leaf.detail) for leaf in named]
     if facts.cut_short and ("decoding", LIMIT) not in codes:
-        yield Remark.CUT_SHORT
+        yield Remark.CUT_BY_CASE if facts.limit_stated else Remark.CUT_SHORT
     if not named and facts.stated_decoding and facts.alone_right is False:
         yield Remark.STATED_DECODING
     if ("order", None) in codes and not any(edge.flips for edge in facts.edges):
@@ -119,7 +120,8 @@ def remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.ZERO_ONLY
     if not named and _readers_left_out(facts):
         yield Remark.READERS_NOT_RUN
-    if not named and facts.boost is not None and facts.boost.flips and facts.alone_right is False:
+    open_ = facts.alone_right is False or (facts.alone is not None and facts.alone.cut)
+    if not named and facts.boost is not None and facts.boost.flips and open_:
         yield Remark.BOOST_FLIPS
     if ("context-use", "not-looked-at") in codes and facts.closed is not None and facts.closed.flips:
         yield Remark.RIGHT_WITHOUT

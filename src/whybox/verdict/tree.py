@@ -38,7 +38,8 @@ def rule(facts: Facts) -> Ruling:
     if named := [leaf for leaf in before if not leaf.lacks]:
         return Ruling(tuple(named[:1]), (), tuple(remarks(facts, named[:1])), _speaks_of_variants(named[0]))
     if facts.cut_short:
-        return _undetermined(facts, None, tuple(leaf for leaf in before if leaf.undone_by and leaf.undone_by.flips))
+        flipping = tuple(leaf for leaf in before if leaf.undone_by and leaf.undone_by.flips)
+        return _undetermined(facts, "cut-short", flipping)
     leaves = [*before, *(_of_one_answer(leaf, facts) for leaf in (*_form(facts), *_read_leaves(facts)))]
     named = _contained([leaf for leaf in leaves if not leaf.lacks])
     candidates = tuple(leaf for leaf in leaves if leaf.lacks and leaf.undone_by and leaf.undone_by.flips)
@@ -131,10 +132,17 @@ def _order(facts: Facts) -> Iterator[Leaf]:
     shown = next((edge for edge in edges if not lacking(edge)), None)
     for order in (order for order in facts.orders if order.flips):
         lacks = lacking_variants(order)
-        if shown is None and not _holds_in_variants(order):
-            lacks = (*lacks, Lack.NO_EDGE)
-        yield Leaf("order", None, order, lacks, about=() if shown is None else shown.about)
+        open_ = shown is None and not _holds_in_variants(order)
+        if open_:
+            lacks = (*lacks, Lack.EDGE_UNPROVEN if edges else _no_edge(facts))
+        about, unproven = () if shown is None else shown.about, edges[0] if open_ and edges else None
+        yield Leaf("order", None, order, lacks, about, unproven)
         return
+
+
+def _no_edge(facts: Facts) -> Lack:
+    """No edge flips; one whose answer was cut tells nothing."""
+    return Lack.EDGE_CUT if any(edge.cut for edge in facts.edges) else Lack.NO_EDGE
 
 
 def _context_use(facts: Facts) -> Iterator[Leaf]:
@@ -144,7 +152,7 @@ def _context_use(facts: Facts) -> Iterator[Leaf]:
     """
     if facts.boost is not None and facts.boost.flips:
         yield _leaf("context-use", "not-looked-at", facts.boost, lacking(facts.boost))
-    elif facts.boost is not None:
+    elif facts.boost is not None and not facts.boost.cut:
         found = [
             _leaf("context-use", "looked-at-not-used", change, lacking(change))
             for change in (*facts.suppressors, *(facts.readers or ()))
@@ -234,11 +242,6 @@ def _why_not(facts: Facts) -> str | None:
         return "path-dependent"
     if facts.alone_right is not False or facts.evidence_states is False or facts.wrong_stated or facts.alone_off_form:
         return None
-    return None if _may_be_more(facts) or any(one.flips for one in facts.tried) else "beyond-the-model"
-
-
-def _may_be_more(facts: Facts) -> bool:
-    """Under a stated decoding, or cut by a limit, a wrong answer to the evidence alone does not show what the model is
-    able to do.
-    """
-    return facts.stated_decoding or (facts.alone is not None and facts.alone.cut)
+    if facts.stated_decoding:  # a wrong answer under it does not show what the model is able to do
+        return None
+    return None if any(one.flips for one in facts.tried) else "beyond-the-model"

@@ -6,134 +6,14 @@ from typing import Literal
 from whybox.statistics.intervals import Rate, mean_interval, wilson
 from whybox.verdict.experiment_words import named
 from whybox.verdict.facts import Facts, ShamRun, Try
+from whybox.verdict.ground_words import WORDS
 from whybox.verdict.leaf import LIMIT, Leaf
-from whybox.verdict.remark_words import LACKS, NEXT, REMARKS, SHAMS, TRY_LACK, TRY_REASON, TRY_REMARK
+from whybox.verdict.remark_words import LACKS, NEXT, REMARKS, TRY_LACK, TRY_REASON, TRY_REMARK
 from whybox.verdict.remarks import Remark
 from whybox.verdict.tree import Ruling
 
 Lang = Literal["en", "zh"]
 BOUNDS = (" (95 % interval {:.2f}–{:.2f})", "（95 % 区间 {:.2f}–{:.2f}）")
-
-WORDS: dict[str, tuple[str, str]] = SHAMS | {
-    "own": (" (LD {ld} on its own path)", "（在其自身路径上 LD {ld}）"),
-    "alone.right": ("With the evidence alone the answer is right{ld}", "只留证据时答案正确{ld}"),
-    "alone.wrong": ("With the evidence alone the answer is not right either{ld}", "只留证据时答案也不正确{ld}"),
-    "orders.none": ("no other order of the parts gives the right answer", "换任何顺序都得不到正确答案"),
-    "orders.none.tried": (
-        "none of the {n} other orders that were tried gives the right answer ({left} more exist)",
-        "试过的 {n} 种其他顺序都得不到正确答案（另有 {left} 种未试）",
-    ),
-    "orders.right": ("in the order “{order}” the answer is right", "顺序为“{order}”时答案正确"),
-    "orders.some": (
-        "in {right} of {n} other orders the answer is right, such as “{order}”",
-        "其他 {n} 种顺序中有 {right} 种答案正确，例如“{order}”",
-    ),
-    "flip": ("“{what}” turns the answer right{ld}", "“{what}”使答案变为正确{ld}"),
-    "no-flip": ("“{what}” does not turn the answer right{ld}", "“{what}”不能使答案变为正确{ld}"),
-    "fork": ("it acts before the decision", "它在决定位置之前就起作用"),
-    "control": ("with the evidence hidden it does not", "证据被隐藏时则不能"),
-    "control.flips": ("with the evidence hidden it does so as well", "证据被隐藏时它同样能做到"),
-    "repeats": ("it does so in {hits} of {n} failing variants{interval}", "{n} 个同样出错的变体中有 {hits} 个也是如此{interval}"),
-    "mean": (
-        "its mean effect on LD is {mean} nats there (95 % interval {low} to {high})",
-        "在这些变体上对 LD 的平均效应为 {mean} nats（95 % 区间 {low} 至 {high}）",
-    ),
-    "lift": (
-        "in heads without a sink the decision row gives the evidence {lift} of the attention that its length would give it",
-        "在没有沉淀的头中，决定位置分给证据的注意力是按长度平摊时的 {lift} 倍",
-    ),
-    "alone.prompt": (
-        "Nothing stands beside the evidence, so that the evidence alone is this very prompt and shows nothing more",
-        "证据之外没有别的材料，“只留证据”就是这个提示本身，不能说明更多问题",
-    ),
-    "orders.several": (
-        "no other order of the parts gives the right answer alone",
-        "换任何顺序都得不到只含正确答案的回答",
-    ),
-    "orders.several.tried": (
-        "none of the {n} other orders that were tried gives the right answer alone ({left} more exist)",
-        "试过的 {n} 种其他顺序都得不到只含正确答案的回答（另有 {left} 种未试）",
-    ),
-    "closed.same": (
-        "without the evidence and what stands beside it the model gives the same wrong answer",
-        "去掉证据及其旁边的材料后，模型给出同样的错误答案",
-    ),
-    "follows.not": ("with another value in the evidence the answer does not move to it", "把证据中的数值换成别的，答案也不随之改变"),
-    "total.null": (
-        "hiding the evidence from every later position does not move the metric beyond its null",
-        "对之后所有位置隐藏证据，指标的变化不超出零分布",
-    ),
-    "none": ("The answer written here is right", "这里写出的答案是正确的"),
-    "rests": ("cutting {about} lowers the metric beyond floor and null", "切断 {about} 使指标下降，超出底噪与零分布"),
-    "rests.open": (
-        "what cutting {about} takes away exceeds the floor, and too few other spans of its length exist to tell it from chance",
-        "切断 {about} 的影响超出底噪，但同样长度的其他片段太少，无法与偶然区分",
-    ),
-    "rests.nothing": (
-        "no single part, cut off, lowers the metric beyond both floor and null",
-        "没有哪一部分在单独切断时使指标下降到同时超出底噪与零分布",
-    ),
-    "not-reproduced": (
-        "The wrong output was observed elsewhere; here the same prompt gives the right answer. Weights, rendered ids, stop "
-        "ids, sampling settings, precision and engine: whatever of these is not known to be the same may be the reason, and "
-        "none is named",
-        "错误输出来自别处；同一提示在这里得到正确答案。权重、渲染后的 id、停止符、采样设置、精度与引擎中，凡未确知与对方相同的都可能是原因，不指名任何一项",
-    ),
-    "nothing-flips": (
-        "No single change after which an answer was written turns it right",
-        "改动之后重新写出的答案，没有一个是正确的",
-    ),
-    "nothing-flips.else": (
-        "Beside keeping the evidence alone, no single change after which an answer was written turns it right",
-        "除了只留证据之外，改动之后重新写出的答案，没有一个是正确的",
-    ),
-    "none-named": (
-        "These turn the answer right: {changes}; none of them has all that naming a cause takes",
-        "以下改动使答案变对：{changes}；但都不具备认定原因所需的全部条件",
-    ),
-    "decoding": ("On the model's own path the right answer leads{ld}, yet another was written", "在模型自己的路径上正确答案领先{ld}，写出的却是另一个"),
-    "limit": (
-        "The answer was cut at the limit that the case states, before it gave a whole value; written on, it is right",
-        "输出还没给出完整的答案，就被用例所设的上限截断；继续写下去，答案就正确",
-    ),
-    "format.lenient": (
-        "Read without the required form, the answer is right: the value is there, its form is not",
-        "不计格式要求时答案正确：数值在，格式不对",
-    ),
-    "format.choice": (
-        "The free answer holds no legal answer, and where it begins the right one leads the wrong one",
-        "自由作答中没有合法答案，而在开头处正确答案领先于错误答案",
-    ),
-    "repeats.lenient": ("it is so in {hits} of {n} variants that fail alike{interval}", "{n} 个同样出错的变体中有 {hits} 个也是如此{interval}"),
-    "format.prefix": ("The free answer holds no legal answer", "自由作答中没有合法答案"),
-    "implementation": ("The same ids, computed otherwise, give the right answer", "同样的 id，换一种计算方式，就得到正确答案"),
-    "switches": ("each of these does it alone: {names}", "以下每一项单独都能做到：{names}"),
-    "divergence": (
-        "the two runs part first at {where}, position {position}, by {error} of what is usual there (rms)",
-        "两次运行最先在 {where}、位置 {position} 处分开，相差为该处均方根的 {error} 倍",
-    ),
-    "template": ("With the ids that were meant the answer is right", "换成本来想发送的 id，答案就正确"),
-    "missing": ("No evidence is given; with the fact added the answer is right", "没有给出证据；补上事实后答案正确"),
-    "candidate": ("Candidate {code}: {lacks}", "候选 {code}：{lacks}"),
-    "count.what": ("“{what}”", "“{what}”"),
-    "count.shams": ("{flipped} of {n} shams", "{n} 个对照中 {flipped} 个"),
-    "count.repeats": ("{hits} of {n} variants", "{n} 个变体中 {hits} 个"),
-    "change.shams": ("a sham that turns the answer right as often", "有对照同样使答案正确"),
-    "change.variants": (
-        "further variants, beside the {n} that were run, if “{what}” turned fewer than 8 in 10 of them right",
-        "在已运行的 {n} 个变体之外再取变体，而“{what}”使答案变对的不到八成",
-    ),
-    "change.no-variants": (
-        "variants of this prompt (the case has none that fail alike), if “{what}” turned fewer than 8 in 10 of them right",
-        "为这个提示补上变体（该用例没有同样出错的变体），而“{what}”使答案变对的不到八成",
-    ),
-    "change.none": ("A wrong answer to the same ids", "同样的 id 得到错误答案"),
-    "change.open": (
-        "A single change that turns the answer right in 8 of 10 failing variants, while its shams do not",
-        "有某个单一改动在 10 个出错变体中使 8 个变对，而它的对照都做不到",
-    ),
-    "after": (" (LD {ld})", "（LD {ld}）"),
-}  # fmt: skip
 
 
 def because(ruling: Ruling, facts: Facts, lang: Lang) -> str:
@@ -157,6 +37,8 @@ def would_change(ruling: Ruling, lang: Lang) -> str:
             [*told, _say(key, lang, what=named(leaf.undone_by.what, lang), n=n)]
         )
         return said[0].upper() + said[1:] + end
+    if leaf.detail == "not-reproduced-here":
+        return _say("change.not-reproduced", lang) + end
     return _say("change.none" if leaf.code == "none" else "change.open", lang) + end
 
 
@@ -232,10 +114,22 @@ def _no_cause(facts: Facts, lang: Lang) -> str:
     """Which changes turn the answer right all the same. What the evidence alone does is said behind it."""
     flipping = [one for one in facts.tried if one.flips and one is not facts.alone]
     if not flipping:
-        alone = facts.alone is not None and facts.alone.flips
-        return _say("nothing-flips.else" if alone else "nothing-flips", lang)
+        return _joined(list(_no_flip(facts, lang)), lang)
     quoted = ("、" if lang == "zh" else ", ").join(f"“{named(one.what, lang)}”" for one in flipping)
     return _say("none-named", lang, changes=quoted)
+
+
+def _no_flip(facts: Facts, lang: Lang) -> Iterator[str]:
+    """That no change flips, and of how many that says nothing because their limit cut the answer."""
+    made = [one for one in facts.tried if one is not facts.longer]
+    cut = [one for one in made if one.cut]
+    if made and len(cut) == len(made):
+        yield _say("nothing-given", lang)
+        return
+    alone = facts.alone is not None and facts.alone.flips
+    yield _say("nothing-flips.else" if alone else "nothing-flips", lang)
+    if cut:
+        yield _say("cut.some", lang, part=len(cut), n=len(made))
 
 
 def _switched(facts: Facts, lang: Lang) -> Iterator[str]:
@@ -254,7 +148,7 @@ def _about_alone(facts: Facts, lang: Lang) -> Iterator[str]:
         yield _say("alone.prompt", lang)
     if facts.alone is None:
         return
-    key = "alone.right" if facts.alone.flips else "alone.wrong"
+    key = "alone.right" if facts.alone.flips else "alone.cut" if facts.alone.cut else "alone.wrong"
     ahead = not facts.alone.flips and facts.alone.own is not None and facts.alone.own > 0
     first = _say(key, lang, ld="" if ahead else _ld_of(facts.alone, lang))
     flipping = [order.what.removeprefix("order ") for order in facts.orders if order.flips]
@@ -266,6 +160,15 @@ def _about_alone(facts: Facts, lang: Lang) -> Iterator[str]:
 
 def _about_orders(facts: Facts, flipping: Sequence[str], lang: Lang) -> str:
     """How many of the orders that were tried give the right answer, and one of them."""
+    cut = sum(order.cut for order in facts.orders)
+    if cut == len(facts.orders):
+        return _say("orders.cut", lang)
+    return _joined(
+        [_orders_right(facts, flipping, lang), *([_say("orders.cut.some", lang, part=cut)] if cut else [])], lang
+    )
+
+
+def _orders_right(facts: Facts, flipping: Sequence[str], lang: Lang) -> str:
     if not flipping:
         key = "orders.several" if any(order.several for order in facts.orders) else "orders.none"
         tried = ".tried" if facts.orders_left else ""
@@ -316,6 +219,8 @@ def _comparable(shams: ShamRun, lang: Lang) -> Iterator[str]:
 def _repeats(change: Try, key: str, lang: Lang) -> Iterator[str]:
     if change.repeats is not None:
         yield _say(key, lang, hits=change.repeats.hits, n=change.repeats.n, interval=_bounds(change.repeats, lang))
+    if change.undecided:
+        yield _say("repeats.cut", lang, part=change.undecided)
 
 
 def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterator[str]:
@@ -339,7 +244,8 @@ def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterat
 
 def _candidate(leaf: Leaf, lang: Lang) -> str:
     code = " · ".join(part for part in (leaf.code, leaf.detail) if part)
-    lacks = _joined([LACKS[lack][lang == "zh"] for lack in leaf.lacks], lang)
+    edge = "" if leaf.edge is None else _counts(leaf.edge, lang)
+    lacks = _joined([LACKS[lack][lang == "zh"].format(edge=edge) for lack in leaf.lacks], lang)
     return _say("candidate", lang, code=code, lacks=lacks) + (
         "" if leaf.undone_by is None else _counts(leaf.undone_by, lang)
     )

@@ -248,7 +248,9 @@ class Verdict(Part):
 
 
 class Tried(Part):
-    """One experiment that was run: what was changed, what that did, and the answer it gave."""
+    """One experiment that was run: what was changed, what that did, and the answer it gave. cut: its limit ended the
+    answer before it gave a whole value, so that it neither flips nor does not.
+    """
 
     what: str
     effect: float | None
@@ -259,6 +261,7 @@ class Tried(Part):
     flips_reason: str | None = None
     answer: str | None
     answer_reason: str | None = None
+    cut: bool = False
     flags: tuple[str, ...] = ()
 
 

@@ -65,7 +65,7 @@ def why_page(document: WhyDocument, lang: Lang) -> str:
         parts_note=findings.parts_note(document, lang),
         blocks=blocks(document, lang),
         called=lambda name: sentences.called(name, document, lang),
-        flips=sentences.flips_of(document),
+        tried=sentences.tried_summary(document, lang),
         stage_name=lambda name: findings.known("stage", name, lang),
         announced=sum(stage.announced for stage in document.stages),
     )
@@ -218,10 +218,9 @@ def _tried(document: WhyDocument, lang: Lang) -> Table:
     rows = []
     for tried in document.tried:
         low, high = tried.interval or (None, None)
-        flips = "" if tried.flips is None else say("tried.yes" if tried.flips else "tried.no", lang)
         numbers = [exact(tried.effect), exact(low), exact(high)]
         flags = "; ".join(named(flag, lang) for flag in tried.flags)
-        rows.append([named(tried.what, lang), *numbers, flips, tried.answer or "", flags])
+        rows.append([named(tried.what, lang), *numbers, sentences.flip_word(tried, lang), tried.answer or "", flags])
     return Table("tried", _columns(lang, *names), rows)
 
 
