@@ -318,6 +318,8 @@ def test_where_the_limit_cut_every_answer_nothing_is_called_wrong() -> None:
     step = words.next_step(rule(LIMITED), LIMITED, "en")
     assert step.startswith("Raise the limit that the case states (`decoding.max_tokens`)")
     assert "-n" not in step
+    assert "failure" not in step
+    assert words.would_change(rule(LIMITED), "en") == "An answer that gives a whole value before the limit."
     chinese = words.because(rule(LIMITED), LIMITED, "zh")
     assert "既不算对也不算错" in chinese
     assert "不正确" not in chinese

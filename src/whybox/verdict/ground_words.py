@@ -138,9 +138,13 @@ WORDS: dict[str, tuple[str, str]] = SHAMS | {
         "为这个提示补上变体（该用例没有同样出错的变体），而“{what}”使答案变对的不到八成",
     ),
     "change.none": ("A wrong answer to the same ids", "同样的 id 得到错误答案"),
-    "change.not-reproduced": (
+    "change.not-reproduced-here": (
         "The wrong answer here as well, from the same weights, ids and settings as in the observed run",
         "用与那次运行相同的权重、id 与设置，这里也得到错误答案",
+    ),
+    "change.cut-short": (
+        "An answer that gives a whole value before the limit",
+        "在上限之前给出了完整答案的回答",
     ),
     "change.open": (
         "A single change that turns the answer right in 8 of 10 failing variants, while its shams do not",

@@ -33,6 +33,7 @@ NOTES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
             "空改动没有改变任何数值"
         ),
     ),
+    (r"planted weights: the mechanism is known by construction", lambda _: "手工构造的权重：机制由构造可知"),
     (
         r"(\d+) of (\d+) variants drawn fail like the case",
         lambda m: f"抽取的 {m[2]} 个变体中有 {m[1]} 个与本用例同样出错",

@@ -227,6 +227,10 @@ NEXT: dict[str, tuple[str, str]] = {
         "What is right here stays tested: keep the case as a regression test.",
         "这里正确的要继续正确：把该用例留作回归测试。",
     ),
+    "not-determined.cut-short": (
+        "Then explain the answer that comes; see everything that was tried below.",
+        "再解释那时的回答；已做的全部尝试见下。",
+    ),
     "not-determined": ("Keep the bare case as a known failure; see everything that was tried below.", "把原用例作为已知失败保留；已做的全部尝试见下。"),
 }  # fmt: skip
 

@@ -37,8 +37,8 @@ def would_change(ruling: Ruling, lang: Lang) -> str:
             [*told, _say(key, lang, what=named(leaf.undone_by.what, lang), n=n)]
         )
         return said[0].upper() + said[1:] + end
-    if leaf.detail == "not-reproduced-here":
-        return _say("change.not-reproduced", lang) + end
+    if leaf.detail in ("not-reproduced-here", "cut-short"):
+        return _say(f"change.{leaf.detail}", lang) + end
     return _say("change.none" if leaf.code == "none" else "change.open", lang) + end
 
 

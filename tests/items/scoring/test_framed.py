@@ -58,3 +58,10 @@ def test_frames_are_what_stands_around_the_right_name() -> None:
     assert framed("李明", ("李明管理仓库。", "赵强管理车队。", "王芳去了。")) == {"赵强"}
     assert framed("blue", ("It is blue.", "It is red.")) == frozenset()
     assert framed("李明", ("李明。", "赵强。")) == frozenset()  # no frame: any word may stand so
+
+
+def test_a_third_name_that_was_given_is_not_cut_by_what_the_limit_ends_behind_it() -> None:
+    scorer = Case.parse(STAFF.replace("KIND", "name")).filled().scorer()
+    assert scorer.score("赵强。\n问题：销售部", "length").outcome == "invalid"
+    assert scorer.score("赵强", "length").outcome == "error", "it may go on"
+    assert scorer.score("财务部负责人", "length").outcome == "error"

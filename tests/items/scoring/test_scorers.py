@@ -344,3 +344,17 @@ def test_endless_repetition_stays_cheap(unit: str) -> None:
         start = process_time()
         table.scorer.score(text)
         assert process_time() - start < 2.0, table.name  # quadratic work takes far longer
+
+
+def test_options_that_are_said_again_are_no_answer() -> None:
+    scorer = choice_scorer("B", ("A", "B"), {"A": "30 days", "B": "7 days"})
+    listed = "A) 30 days\nB) 7 days\n"
+    assert scorer.score(f"{listed}\nThe answer is B) 7 days").right
+    assert scorer.score(f"{listed}\nThe answer is A) 30 days").outcome == "wrong"
+    assert scorer.score(f"{listed}The answer is:", "length").outcome == "error"
+    assert scorer.score(listed).outcome == "invalid"
+    assert scorer.score("A) 30 days and B) 7 days").outcome == "hedged"
+    assert scorer.score("B) 7 days").right
+    span = scorer.score(f"{listed}The answer is B").span
+    assert span is not None
+    assert f"{listed}The answer is B"[slice(*span)] == "B"

@@ -90,10 +90,7 @@ def _listed(text: str, known: frozenset[int], rivals: frozenset[str]) -> Iterato
     """Bare items next to a bare mention; two besides it, where commas and `and` alone part them. A rival counts by
     itself, and before the first mention: what is said first was answered.
     """
-    parts = [match.span() for match in _PART.finditer(text)]
-    any_case = not any(map(str.isupper, text[1:]))
-    bounds = [(0, 0), *parts, (len(text), len(text))]
-    items = [_item(text, left[1], right[0], any_case) for left, right in pairwise(bounds)]
+    parts, items = _items(text)
     for run in _runs(items):
         stated = [place for _, place in run if text[slice(*place)].casefold() in rivals]
         yield from (place for place in stated if place[0] < min(known))
@@ -107,6 +104,21 @@ def _listed(text: str, known: frozenset[int], rivals: frozenset[str]) -> Iterato
         codes = re.fullmatch(_CODE, text[slice(*own[0])]) is not None
         if len(others) > (1 if commas and not codes else 0):
             yield from others
+
+
+def _items(text: str) -> tuple[list[Place], list[Place | None]]:
+    """What parts a text, and the bare items between, before and behind."""
+    parts = [match.span() for match in _PART.finditer(text)]
+    any_case = not any(map(str.isupper, text[1:]))
+    bounds = [(0, 0), *parts, (len(text), len(text))]
+    return parts, [_item(text, left[1], right[0], any_case) for left, right in pairwise(bounds)]
+
+
+def gives(folded: Folded, rivals: frozenset[str]) -> bool:
+    """Whether a text gives one of these names, bare and with something behind it, so that no limit cut it."""
+    text = folded.as_written()
+    found = [place for place in _items(text)[1] if place is not None] if rivals else []
+    return any(text[slice(*place)].casefold() in rivals and place[1] < len(text.rstrip()) for place in found)
 
 
 def _item(text: str, start: int, end: int, any_case: bool) -> Place | None:

@@ -7,7 +7,7 @@ from functools import partial
 
 from whybox.errors import CaseError
 from whybox.items.scoring.cut import whole
-from whybox.items.scoring.folding import Folded, fold
+from whybox.items.scoring.folding import Folded, fold, fold_text
 from whybox.items.scoring.score import Mention, Score, asserted_mentions, decide, finished
 from whybox.items.scoring.scorers import NO_CONTENT, number_scorer, word_scorer
 
@@ -28,11 +28,12 @@ class ChoiceScorer:
     right: str
     labels: tuple[str, ...]
     find_contents: Callable[[Folded], list[Mention]]
+    listing: re.Pattern[str] | None = None
 
     def score(self, text: str | None, finish_reason: str | None = None) -> Score:
         if text is None:
             return NO_CONTENT
-        folded = fold(text)
+        folded = self._without_the_options(fold(text))
         letters = self._letters(folded)
         contents = whole(folded, self.find_contents(folded), (), finish_reason)
         if not letters:
@@ -44,6 +45,10 @@ class ChoiceScorer:
         if plain.candidate is not None and named and plain.candidate not in named:
             return Score("invalid", plain.candidate, plain.span, (*plain.flags, "conflict"))
         return finished(plain, finish_reason)
+
+    def _without_the_options(self, folded: Folded) -> Folded:
+        """Options that are said again, two or more, one a line, are no answer."""
+        return folded.without(self.listing) if self.listing is not None else folded
 
     def _letters(self, folded: Folded) -> list[Mention]:
         wanted = {label.casefold(): label for label in self.labels}
@@ -84,7 +89,19 @@ def choice_scorer(
     """
     if right not in labels:
         raise CaseError(f"answer.right: expected one of {', '.join(labels)}, found {right!r}", "Name the label.")
-    return ChoiceScorer(right, tuple(labels), _content_finder(contents or {}))
+    return ChoiceScorer(right, tuple(labels), _content_finder(contents or {}), _listing(contents or {}))
+
+
+def _listing(contents: Mapping[str, str]) -> re.Pattern[str] | None:
+    """Two options or more, each on a line of its own, as they were given."""
+    if len(contents) < 2:
+        return None
+    each = "|".join(
+        rf"\(?{re.escape(label.casefold())}[).:、][ \t]*{re.escape(fold_text(content).strip())}"
+        for label, content in contents.items()
+    )
+    line = rf"^[ \t]*(?:{each})[ \t.;,]*"
+    return re.compile(rf"{line}$(?:\n+{line}$)+", re.MULTILINE)
 
 
 def _content_finder(contents: Mapping[str, str]) -> Callable[[Folded], list[Mention]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from whybox.items.scoring import finders
-from whybox.items.scoring.alternatives import with_unlisted
+from whybox.items.scoring.alternatives import gives, with_unlisted
 from whybox.items.scoring.claims import find_claims
 from whybox.items.scoring.cut import whole
 from whybox.items.scoring.folding import Folded, fold
@@ -22,18 +22,22 @@ NO_CONTENT = Score("error", flags=("no-content",))
 
 @dataclass(frozen=True)
 class CandidateScorer:
-    """Shared by all kinds: `right` and `others` are what may be found, `find` is how."""
+    """Shared by all kinds: `right` and `others` are what may be found, `find` is how. rivals: names of which one is
+    another answer, and no cut one.
+    """
 
     right: str
     others: tuple[str, ...]
     find: Callable[[Folded], list[Mention]] = field(repr=False)
+    rivals: frozenset[str] = frozenset()
 
     def score(self, text: str | None, finish_reason: str | None = None) -> Score:
         if text is None:
             return NO_CONTENT
         folded = fold(text)
         mentions = whole(folded, self.find(folded), (self.right, *self.others), finish_reason)
-        return finished(decide(folded, mentions, self.right), finish_reason)
+        decided = decide(folded, mentions, self.right)
+        return decided if gives(folded, self.rivals) else finished(decided, finish_reason)
 
 
 def number_scorer(
@@ -59,7 +63,7 @@ def name_scorer(
     see `with_unlisted`.
     """
     find = partial(find_names, names=(right, *others), follows=follows)
-    return CandidateScorer(right, tuple(others), with_unlisted(find, rivals))
+    return CandidateScorer(right, tuple(others), with_unlisted(find, rivals), rivals)
 
 
 def code_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
@@ -70,7 +74,8 @@ def code_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
 
 def word_scorer(right: str, others: Sequence[str] = (), rivals: frozenset[str] = frozenset()) -> CandidateScorer:
     """Whole words or phrases; abbreviations such as IT in their own case. `rivals`: see `with_unlisted`."""
-    return CandidateScorer(right, tuple(others), with_unlisted(partial(find_words, words=(right, *others)), rivals))
+    find = partial(find_words, words=(right, *others))
+    return CandidateScorer(right, tuple(others), with_unlisted(find, rivals), rivals)
 
 
 def forms_scorer(right: Sequence[str], others: Sequence[Sequence[str]] = ()) -> CandidateScorer:
