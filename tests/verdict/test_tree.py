@@ -232,6 +232,7 @@ def test_the_evidence_alone_is_no_second_fact_where_nothing_stands_beside_it() -
     overruled = replace(only, closed_same_wrong=True, writers=(WRITER,))
     assert verdict(overruled) == ("knowledge", "overruled")
     assert Remark.BOOST_FLIPS in rule(replace(only, boost=BOOST)).remarks
+    assert Remark.BOOST_FLIPS not in rule(replace(only, boost=BOOST, stated_decoding=True)).remarks, "a draw"
 
 
 def test_a_boost_that_makes_other_text_the_answer_is_said() -> None:

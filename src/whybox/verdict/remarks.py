@@ -59,6 +59,12 @@ def _readers_left_out(facts: Facts) -> bool:
     return facts.alone is not None and facts.alone.flips and facts.readers is None and not others
 
 
+def _boost_is_open(facts: Facts) -> bool:
+    """The evidence alone is not right, or gave no answer. Under a stated decoding one draw more shows nothing."""
+    unknown = facts.alone is not None and facts.alone.cut
+    return (facts.alone_right is False or unknown) and not facts.stated_decoding
+
+
 def _about_declaration(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
     """What a reader must check in the case itself before the verdict is read."""
     if facts.presumed:
@@ -120,8 +126,7 @@ def remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.ZERO_ONLY
     if not named and _readers_left_out(facts):
         yield Remark.READERS_NOT_RUN
-    open_ = facts.alone_right is False or (facts.alone is not None and facts.alone.cut)
-    if not named and facts.boost is not None and facts.boost.flips and open_:
+    if not named and facts.boost is not None and facts.boost.flips and _boost_is_open(facts):
         yield Remark.BOOST_FLIPS
     if ("context-use", "not-looked-at") in codes and facts.closed is not None and facts.closed.flips:
         yield Remark.RIGHT_WITHOUT
