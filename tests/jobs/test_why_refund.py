@@ -91,7 +91,8 @@ def test_other_prompts(document: WhyDocument) -> None:
     assert base + (alone.effect or 0) == pytest.approx(1.590, abs=NEAR)
     assert moved.flips is False
     assert base + (moved.effect or 0) == pytest.approx(-1.369, abs=NEAR)
-    assert tried(document, "closed book").flips is False
+    closed = tried(document, "closed book")
+    assert (closed.flips, closed.cut) == (None, True), "it wrote on to its limit and gave no value"
     forced = tried(document, "behind the prefix “Answer: ”")
     assert base + (forced.effect or 0) == pytest.approx(0.621, abs=NEAR)
     assert forced.flags == ("prefix not the model's own",)
