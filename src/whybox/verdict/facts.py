@@ -119,7 +119,7 @@ class Facts:
     was guessed, from the sentences that state the right answer; off_question: it shares no word with the question.
     nearer: parts that state the wrong answer and share more of the question's words than the evidence. alone_off_form:
     the evidence alone gives the right value in another form. unsettled: parts whose cut lowers the metric beyond the
-    floor, where its null cannot settle it. kept: parts that stay in every prompt: no evidence, not left out, no question.
+    floor, where its null cannot settle it. kept: parts that stay in every prompt: no evidence, question or other.
     """
 
     right: bool
