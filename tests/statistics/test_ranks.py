@@ -43,6 +43,7 @@ def test_sign_flips_are_enumerated_for_few_items() -> None:
 def test_wilson_at_the_ends() -> None:
     assert intervals.wilson(Rate(10, 10)) == pytest.approx((0.722, 1), abs=5e-4)
     assert intervals.wilson(Rate(30, 30)) == pytest.approx((0.886, 1), abs=5e-4)
+    assert [intervals.wilson(Rate(hits, 9))[end] for hits, end in ((0, 0), (9, 1))] == [0.0, 1.0], "no dust at the ends"
     assert intervals.wilson(Rate(0, 0)) is None
 
 
