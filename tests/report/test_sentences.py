@@ -184,3 +184,15 @@ def test_the_headline_counts_what_the_table_below_it_counts(
 def test_an_answer_that_its_limit_cut_says_neither_yes_nor_no() -> None:
     row = fixtures.why().tried[0].model_copy(update={"flips": None, "cut": True})
     assert (sentences.flip_word(row, "en"), sentences.flip_word(row, "zh")) == ("cut", "截断")
+
+
+def test_a_null_that_is_as_large_only_the_other_way_is_said_so() -> None:
+    found = fixtures.why()
+    rows = [row for row in found.segments if row.null is not None and row.direct is not None]
+    most = max(rows, key=lambda row: abs(row.direct or 0.0))
+    assert most.null is not None
+    both = "of its length reach as far (p"
+    for same_way, told in ((0, "reach as far the other way"), (5, both), (None, both)):
+        null = most.null.model_copy(update={"p": 0.3, "draws": 39, "same_way": same_way})
+        document = found.model_copy(update={"segments": (most.model_copy(update={"null": null}),)})
+        assert told in sentences.evidence_finding(document, "en").replace("\u00a0", " ")

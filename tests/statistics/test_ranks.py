@@ -20,6 +20,10 @@ def test_null_band_holds_the_middle_of_the_draws() -> None:
     assert (band.low, band.high) == pytest.approx((2.5, 97.5))
     assert band.p == pytest.approx(97 / 102)
     assert band.smallest_p == pytest.approx(1 / 102)
+    assert band.same_way == 96
+    below = ranks.null_band(-5.0, [-6.0, 7.0, 8.0, 5.0, -1.0])
+    assert below is not None
+    assert (below.same_way, below.p) == (1, pytest.approx(5 / 6))
     assert ranks.null_band(1.0, []) is None
 
 

@@ -1,8 +1,8 @@
 """What a verdict says of its grounds: English and Chinese, each written as such. They claim no more than was measured."""
 
-from whybox.verdict.remark_words import SHAMS
+from whybox.verdict.remark_words import RIGHT, SHAMS
 
-WORDS: dict[str, tuple[str, str]] = SHAMS | {
+WORDS: dict[str, tuple[str, str]] = SHAMS | RIGHT | {
     "own": (" (LD {ld} on its own path)", "（在其自身路径上 LD {ld}）"),
     "alone.right": ("With the evidence alone the answer is right{ld}", "只留证据时答案正确{ld}"),
     "alone.wrong": ("With the evidence alone the answer is not right either{ld}", "只留证据时答案也不正确{ld}"),
@@ -20,10 +20,9 @@ WORDS: dict[str, tuple[str, str]] = SHAMS | {
         "none of the {n} other orders that were tried gives the right answer ({left} more exist)",
         "试过的 {n} 种其他顺序都得不到正确答案（另有 {left} 种未试）",
     ),
-    "orders.right": ("in the order “{order}” the answer is right", "顺序为“{order}”时答案正确"),
     "orders.some": (
-        "in {right} of {n} other orders the answer is right, such as “{order}”",
-        "其他 {n} 种顺序中有 {right} 种答案正确，例如“{order}”",
+        "in {right} of {n} other orders the answer is right",
+        "其他 {n} 种顺序中有 {right} 种答案正确",
     ),
     "flip": ("“{what}” turns the answer right{ld}", "“{what}”使答案变为正确{ld}"),
     "no-flip": ("“{what}” does not turn the answer right{ld}", "“{what}”不能使答案变为正确{ld}"),
@@ -44,8 +43,13 @@ WORDS: dict[str, tuple[str, str]] = SHAMS | {
         "在没有沉淀的头中，决定位置分给证据的注意力是按长度平摊时的 {lift} 倍",
     ),
     "alone.prompt": (
-        "Nothing stands beside the evidence, so that the evidence alone is this very prompt and shows nothing more",
-        "证据之外没有别的材料，“只留证据”就是这个提示本身，不能说明更多问题",
+        "Nothing stands beside the evidence and the question, so that the evidence alone is this very prompt and shows nothing more",
+        "除证据与问题之外没有别的材料，“只留证据”就是这个提示本身，不能说明更多问题",
+    ),
+    "alone.prompt.kept": (
+        "Beside the evidence and the question stands only {kept}, which stays in every prompt, so that the evidence alone is this "
+        "very prompt and shows nothing more",
+        "除证据与问题之外只有 {kept}，它在每个提示中都保留，因此“只留证据”就是这个提示本身，不能说明更多问题",
     ),
     "orders.several": (
         "no other order of the parts gives the right answer alone",
@@ -63,16 +67,6 @@ WORDS: dict[str, tuple[str, str]] = SHAMS | {
     "total.null": (
         "hiding the evidence from every later position does not move the metric beyond its null",
         "对之后所有位置隐藏证据，指标的变化不超出零分布",
-    ),
-    "none": ("The answer written here is right", "这里写出的答案是正确的"),
-    "rests": ("cutting {about} lowers the metric beyond floor and null", "切断 {about} 使指标下降，超出底噪与零分布"),
-    "rests.open": (
-        "what cutting {about} takes away exceeds the floor, and too few other spans of its length exist to tell it from chance",
-        "切断 {about} 的影响超出底噪，但同样长度的其他片段太少，无法与偶然区分",
-    ),
-    "rests.nothing": (
-        "no single part, cut off, lowers the metric beyond both floor and null",
-        "没有哪一部分在单独切断时使指标下降到同时超出底噪与零分布",
     ),
     "not-reproduced": (
         "The wrong output was observed elsewhere; here the same prompt gives the right answer. Weights, rendered ids, stop "

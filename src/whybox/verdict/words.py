@@ -70,8 +70,7 @@ def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
     match leaf.code, leaf.detail:
         case "none", _:
             yield _say("none", lang)
-            key = "rests" if leaf.about else "rests.open" if facts.too_few_beside else "rests.nothing"
-            yield _say(key, lang, about=", ".join(leaf.about or facts.too_few_beside))
+            yield from _rests_on(leaf, facts, lang)
         case "not-determined", "not-reproduced-here":
             yield _say("not-reproduced", lang)
         case "not-determined", _:
@@ -110,6 +109,16 @@ def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
             yield from _proof(leaf, facts, lang)
 
 
+def _rests_on(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
+    """The parts that a right answer rests on; where there is none, those of which the null cannot tell."""
+    if leaf.about or not facts.unsettled:
+        yield _say("rests" if leaf.about else "rests.nothing", lang, about=", ".join(leaf.about))
+        return
+    for why in dict.fromkeys(one.why for one in facts.unsettled):
+        about = ", ".join(one.name for one in facts.unsettled if one.why == why)
+        yield _say(f"rests.{why}", lang, about=about)
+
+
 def _no_cause(facts: Facts, lang: Lang) -> str:
     """Which changes turn the answer right all the same. What the evidence alone does is said behind it."""
     flipping = [one for one in facts.tried if one.flips and one is not facts.alone]
@@ -145,36 +154,35 @@ def _switched(facts: Facts, lang: Lang) -> Iterator[str]:
 
 def _about_alone(facts: Facts, lang: Lang) -> Iterator[str]:
     if facts.evidence and not facts.beside and not facts.right:
-        yield _say("alone.prompt", lang)
+        yield _say("alone.prompt.kept" if facts.kept else "alone.prompt", lang, kept=", ".join(facts.kept))
     if facts.alone is None:
         return
     key = "alone.right" if facts.alone.flips else "alone.cut" if facts.alone.cut else "alone.wrong"
     ahead = not facts.alone.flips and facts.alone.own is not None and facts.alone.own > 0
     first = _say(key, lang, ld="" if ahead else _ld_of(facts.alone, lang))
-    flipping = [order.what.removeprefix("order ") for order in facts.orders if order.flips]
-    if facts.orders:
-        yield _joined([first, _about_orders(facts, flipping, lang)], lang)
+    if told := _about_orders(facts, lang):
+        yield _joined([first, told], lang)
     else:
         yield first
 
 
-def _about_orders(facts: Facts, flipping: Sequence[str], lang: Lang) -> str:
-    """How many of the orders that were tried give the right answer, and one of them."""
+def _about_orders(facts: Facts, lang: Lang) -> str:
+    """How many of the orders that were tried give the right answer. Each that does is named as a change that flips."""
     cut = sum(order.cut for order in facts.orders)
-    if cut == len(facts.orders):
+    if facts.orders and cut == len(facts.orders):
         return _say("orders.cut", lang)
-    return _joined(
-        [_orders_right(facts, flipping, lang), *([_say("orders.cut.some", lang, part=cut)] if cut else [])], lang
-    )
+    told = [_orders_right(facts, lang), _say("orders.cut.some", lang, part=cut) if cut else ""]
+    return _joined([one for one in told if one], lang)
 
 
-def _orders_right(facts: Facts, flipping: Sequence[str], lang: Lang) -> str:
-    if not flipping:
-        key = "orders.several" if any(order.several for order in facts.orders) else "orders.none"
-        tried = ".tried" if facts.orders_left else ""
-        return _say(f"{key}{tried}", lang, n=len(facts.orders), left=facts.orders_left)
-    key = "orders.right" if len(facts.orders) == 1 else "orders.some"
-    return _say(key, lang, right=len(flipping), n=len(facts.orders), order=flipping[0])
+def _orders_right(facts: Facts, lang: Lang) -> str:
+    flipping = sum(order.flips for order in facts.orders)
+    if flipping:
+        return "" if len(facts.orders) == 1 else _say("orders.some", lang, right=flipping, n=len(facts.orders))
+    if not facts.orders:
+        return ""
+    key = "orders.several" if any(order.several for order in facts.orders) else "orders.none"
+    return _say(f"{key}.tried" if facts.orders_left else key, lang, n=len(facts.orders), left=facts.orders_left)
 
 
 def _proof(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
