@@ -130,6 +130,12 @@ def test_what_is_no_rate_is_said_on_its_own_scale(changes: dict[str, Any], engli
     ]  # fmt: skip
 
 
+def test_one_answer_that_was_cut_is_one() -> None:
+    told = [estimate_of(probe("p", None).model_copy(update={"cut": n}), "en") for n in (0, 1, 2)]
+    assert ["answer was cut" in each for each in told] == [False, True, False]
+    assert "2 answers were cut" in told[2]
+
+
 def test_the_validator_finds_what_is_wrong() -> None:
     text = junit(document())
     for right, wrong in [

@@ -65,7 +65,7 @@ def _on_its_scale(row: EstimateRow, lang: Lang) -> str:
 
 def cut(probe: ProbeRow, lang: Lang) -> str:
     """What to do about answers that ended before they gave a whole value; nothing where there are none."""
-    return f" · {say('run.cut', lang, n=probe.cut)}" if probe.cut else ""
+    return f" · {say('run.cut.one' if probe.cut == 1 else 'run.cut', lang, n=probe.cut)}" if probe.cut else ""
 
 
 def faults(document: RunDocument, lang: Lang) -> Iterator[tuple[str, str]]:
