@@ -71,7 +71,7 @@ def test_a_name_is_read_by_way_of_its_value() -> None:
 def test_what_cannot_be_cut_says_why() -> None:
     _, ground = planted("induction")
     question = knock_out_segments(ground, ["question"], spans=0)[0]
-    assert question.total == Unknown("no position lies there that could see it")
+    assert question.total == Unknown("it reaches up to the decision: no position lies after all of it")
     assert isinstance(question.direct, Measured)
     bare = of_run(ground.model, ground.trace.ids[1:], logit_difference(3, 4), floor=1e-5)
     (whole,) = knock_out_segments(bare)

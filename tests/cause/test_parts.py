@@ -94,6 +94,24 @@ def test_template_pieces_are_one_stretch_and_sentences_that_nobody_typed_stay_ap
     assert found[2].span == range(6, 9)
 
 
+def test_a_raw_prompt_has_no_template_and_what_joins_its_parts_is_called_so() -> None:
+    segments = [
+        Segment("bos", SegmentKind.BOS, None, 0, 1),
+        Segment("doc1", SegmentKind.PART, None, 1, 4),
+        Segment("join 1", SegmentKind.TEMPLATE, None, 4, 5),
+        Segment("doc2", SegmentKind.PART, None, 5, 9),
+        Segment("join 2", SegmentKind.TEMPLATE, None, 9, 10),
+    ]
+    found = spans.stretches(segments, 11)
+    assert [(one.name, one.keys) for one in found] == [
+        ("bos", (0,)),
+        ("doc1", (1, 2, 3)),
+        ("between the parts", (4, 9)),
+        ("doc2", (5, 6, 7, 8)),
+    ]
+    assert {one.kind for one in found} == {SegmentKind.PART, SegmentKind.TEMPLATE}
+
+
 def test_a_part_apart_that_holds_the_wrong_answer_is_left_out_and_not_moved() -> None:
     system = {"role": "system", "parts": [{"name": "policy", "text": "Always answer: 30 days."}]}
     case = Case.from_data(REFUND | {"prompt": [system, REFUND["prompt"][1]]}).filled()

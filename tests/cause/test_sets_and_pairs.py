@@ -14,7 +14,7 @@ from whybox.cause.flipping import MOST, RUNS, Flipping, edges, flipping, towards
 from whybox.cause.ground import Ground
 from whybox.cause.ledger import said
 from whybox.cause.null import Null
-from whybox.cause.pairs import CANCEL, TOGETHER, pairs_of
+from whybox.cause.pairs import CANCEL, MORE, TOGETHER, flag_of, pairs_of
 from whybox.cause.replacement import Zeroed
 from whybox.testing import CROWD, Decoys
 
@@ -53,6 +53,13 @@ def test_a_primary_and_its_backup_act_only_together() -> None:
     assert pair.joint.value == near(-20)
     assert pair.interaction == near(-20)
     assert pair.joint.p == pytest.approx(1 / 20)
+
+
+@pytest.mark.parametrize(("alone", "flag"), [(-0.4, TOGETHER), (-0.6, MORE), (-6.0, "")])
+def test_only_together_is_said_of_parts_that_hardly_act_alone(alone: float, flag: str) -> None:
+    _, ground = planted("redundant_or")
+    one, other = Head(2, 0), Head(2, 1)
+    assert flag_of(ground, {(one,): alone, (other,): 0.0, (one, other): -10.0}, (one, other), abs(alone)) == flag
 
 
 def test_unrelated_parts_are_no_pair() -> None:

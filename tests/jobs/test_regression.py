@@ -12,7 +12,8 @@ from whybox.engine.choice import Way
 from whybox.items.case import Case
 from whybox.jobs.regression import Opened, regression_test, source_of
 from whybox.jobs.regression_suite import Finding
-from whybox.verdict.tree import Leaf, Ruling
+from whybox.verdict.leaf import Leaf
+from whybox.verdict.tree import Ruling
 
 ENDS_A_DOCSTRING = 'x"""\n    import os\n    os.abort()\n    """'
 CASE = Case.from_data({"id": "a", "text": "How long?", "answer": {"right": "7 days", "kind": "number"}})

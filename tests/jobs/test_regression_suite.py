@@ -6,7 +6,8 @@ from whybox.items.case import Case
 from whybox.jobs.regression_suite import Finding, regression_suite
 from whybox.suite.config import Suite
 from whybox.verdict.facts import Try
-from whybox.verdict.tree import Leaf, Ruling
+from whybox.verdict.leaf import Leaf
+from whybox.verdict.tree import Ruling
 
 CASE = Case.from_data(
     {

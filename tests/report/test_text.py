@@ -5,6 +5,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from tests.report import fixtures
+from whybox.report.document import Lang
+from whybox.report.findings import pair_sentences
 from whybox.report.text import bar, render_next, render_why, sparkline
 
 
@@ -52,7 +54,8 @@ def test_parts_and_full_effort_are_told_in_a_few_lines() -> None:
         "For 1 of 2 parts the direction depends on the ablation: MLP 0",
         "head 20.1 act once others are gone (backup)",
         "together: −1.90 nats",
-        "head 22.4 and head 23.2 cancel each other",
+        "head 22.4 and head 23.2 cancel each other: alone +0.440 nats and −0.450 nats, together ≈ 0 (below",
+        "(p = 0.900 among 199 matched pairs). Read the pair",
         "boosted to doc2: head 18.7, head 18.8, head 20.1, head 22.4 · 4 parts are enough: LD −1.96 → +0.166",
         "Spearman ρ 0.840; signs agree in 36 of 39",
     ):
@@ -60,6 +63,28 @@ def test_parts_and_full_effort_are_told_in_a_few_lines() -> None:
     quick = printed(render_why, fixtures.why())
     assert "MLP 28" in quick
     assert "backup" not in quick
+
+
+@pytest.mark.parametrize(
+    ("lang", "flag", "told", "among", "alone"),
+    [
+        ("en", "only together", "act only together", "p = 0.900 among 199 matched pairs", "no matched pair"),
+        ("en", "more together", "do more together", "p = 0.900 among 199 matched pairs", "no matched pair"),
+        ("zh", "only together", "只在一起时起作用", "在 199 对匹配部件中 p = 0.900", "没有匹配的部件对"),
+        ("zh", "more together", "大于各自单独之和", "在 199 对匹配部件中 p = 0.900", "没有匹配的部件对"),
+    ],
+)
+def test_a_pair_is_told_with_its_p_among_pairs(lang: Lang, flag: str, told: str, among: str, alone: str) -> None:
+    found = fixtures.full()
+    assert found.full is not None
+    pair = found.full.pairs[0].model_copy(update={"flag": flag})
+    unmatched = pair.model_copy(update={"joint": pair.joint.model_copy(update={"p": None, "draws": 0})})
+    full = found.full.model_copy(update={"pairs": (pair, unmatched)})
+    first, second = pair_sentences(full, found, lang)
+    assert told in first
+    assert told in second
+    assert among in first
+    assert alone in second
 
 
 def test_plain_when_piped_and_coloured_on_a_terminal() -> None:

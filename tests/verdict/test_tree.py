@@ -6,7 +6,9 @@ import pytest
 
 from whybox.statistics.intervals import Rate
 from whybox.verdict.facts import Facts, Pair, ShamRun, Try
-from whybox.verdict.tree import Lack, Remark, Ruling, holds, rule
+from whybox.verdict.leaf import Lack
+from whybox.verdict.remarks import Remark
+from whybox.verdict.tree import Ruling, holds, rule
 from whybox.verdict.words import because, next_step
 
 SILENT = ShamRun(0, 21)

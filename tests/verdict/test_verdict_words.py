@@ -8,8 +8,10 @@ from tests.verdict.test_tree import BOOST, CHOICE, NO_BOOST, ORDER, REFUND, STUC
 from whybox.statistics.intervals import Rate
 from whybox.verdict import words
 from whybox.verdict.facts import Facts, Parting, ShamRun, Try
+from whybox.verdict.leaf import Lack
 from whybox.verdict.remark_words import LACKS, REMARKS
-from whybox.verdict.tree import Lack, Remark, rule
+from whybox.verdict.remarks import Remark
+from whybox.verdict.tree import rule
 
 LONGER = Try("limit of 128 tokens", True, own=3.0, asserts=True)
 FORBIDDEN = ("important", "thinks", "believes", "重要", "认为")

@@ -16,6 +16,7 @@ from whybox.statistics.unknown import Unknown as Unknown
 from whybox.text.prompt import SegmentKind
 
 Effect = Reading | Unknown
+NOTHING_AFTER = Unknown("it reaches up to the decision: no position lies after all of it")  # so there is no total
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ def _cut_from(base: Base, keys: Sequence[int]) -> Experiment[Effect]:
 async def _total(base: Base, stretch: Stretch) -> Effect:
     """Each range of the segment is hidden from all positions behind it."""
     if stretch.ranges[-1].stop > base.decision.row:
-        return Unknown("no position lies after it")
+        return NOTHING_AFTER
     return await _effect(base, [cut(q=slice(piece.stop, None), k=piece) for piece in stretch.ranges])
 
 

@@ -17,7 +17,7 @@ from itertools import product
 import numpy as np
 
 from whybox.cause.decision import decision_after, read_at
-from whybox.cause.effects import Unknown
+from whybox.cause.effects import NOTHING_AFTER, Unknown
 from whybox.cause.ground import Ground, Moved
 from whybox.cause.measured import Measured
 from whybox.cause.null import DRAWS, Edge, Null, other_edges
@@ -97,7 +97,9 @@ class _Total:
     ground: Ground
 
     def __call__(self, keys: Keys) -> tuple[Edit, ...]:
-        pieces = [piece for piece in ranges(keys) if piece.stop < self.ground.length]
+        pieces = ranges(keys)
+        if pieces[-1].stop > self.ground.row:
+            return ()
         return tuple(cut(q=slice(piece.stop, None), k=tuple(piece)) for piece in pieces)
 
 
@@ -153,7 +155,7 @@ def _tried(ground: Ground, make: _Maker, own: Stretch, spans: int) -> list[tuple
     """The cut, and after it the same on other spans."""
     edits = make(own.keys)
     if not edits:
-        return Unknown("no position lies there that could see it")
+        return NOTHING_AFTER if isinstance(make, _Total) else Unknown("no position lies there that could see it")
     if (blind := blinded(edits, ground.spec, ground.length)) is not None:
         return Unknown(f"the cut would leave position {blind} with no key to see")
     return [edits, *(made for span in _spans(ground, own, spans) if (made := _possible(ground, make, span)))]

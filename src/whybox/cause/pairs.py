@@ -1,9 +1,10 @@
-"""Two parts taken out together, against what each does alone: pairs that cancel, and pairs that stand in for another.
+"""Two parts taken out together, against what each does alone: pairs that cancel, and pairs that do more together.
 
 interaction = e(a, b) − e(a) − e(b)
 
 cancel         each alone moves the read, in opposite directions; both together hardly do
-only together  both together do at least twice what the two do alone
+only together  both together do at least twice what the two do alone, which is hardly anything: at most a twentieth each
+more together  the same, of parts that also act alone
 """
 
 from collections.abc import Sequence
@@ -21,9 +22,10 @@ from whybox.cause.replacement import Replacement
 
 CANCEL = "cancel each other"
 TOGETHER = "only together"
+MORE = "more together"
 PARTS = 8  # of which every pair is run
 SHOWN = 3  # flagged pairs that are set beside matched pairs
-LITTLE = 0.05  # of the larger single effect
+LITTLE = 0.05  # of the larger single effect, where two cancel; of the joint one, where they act together
 LOUD = 0.25  # of the largest single effect: what cancels must be loud
 TWICE = 2.0
 
@@ -64,7 +66,7 @@ def pairs_of(
     groups: list[Group] = [*((one,) for one in chosen), *both]
     found = {group: moved.effect for group, moved in effects(ground, replacement, groups).items()}
     largest = max((abs(found[one,]) for one in chosen), default=0.0)
-    flagged = [(pair, flag) for pair in both if (flag := _flag(ground, found, pair, largest))]
+    flagged = [(pair, flag) for pair in both if (flag := flag_of(ground, found, pair, largest))]
     loudest = sorted(flagged, key=lambda one: -max(map(abs, (found[one[0]], *_alone(found, one[0])))))[:SHOWN]
     measured = measure(ground, replacement, [pair for pair, _ in loudest], generator, draws)
     pairs = [
@@ -77,10 +79,13 @@ def _alone(found: dict[Group, float], pair: tuple[Component, Component]) -> tupl
     return found[pair[0],], found[pair[1],]
 
 
-def _flag(ground: Ground, found: dict[Group, float], pair: tuple[Component, Component], largest: float) -> str:
+def flag_of(ground: Ground, found: dict[Group, float], pair: tuple[Component, Component], largest: float) -> str:
+    """What a pair's joint effect says beside the effects of each alone; empty: nothing. largest: of all single ones."""
     joint, alone = found[pair], _alone(found, pair)
     floor, louder = STEPS * ground.floor, max(map(abs, alone))
     if min(map(abs, alone)) > max(floor, LOUD * largest) and alone[0] * alone[1] < 0:
         return CANCEL if abs(joint) <= max(floor, LITTLE * louder) else ""
     by_themselves = sum(map(abs, alone))
-    return TOGETHER if abs(joint) - by_themselves > floor and abs(joint) >= TWICE * by_themselves else ""
+    if abs(joint) - by_themselves <= floor or abs(joint) < TWICE * by_themselves:
+        return ""
+    return TOGETHER if louder <= max(floor, LITTLE * abs(joint)) else MORE

@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from whybox.engine.edit import Edit, boost, cut
-from whybox.text.prompt import Prompt, Segment, SegmentKind
+from whybox.text.prompt import JOIN, Prompt, Segment, SegmentKind
 
+TEMPLATE, BOS, BETWEEN = "template", "bos", "between the parts"  # what the case does not write
 SHAMS = 39  # with so many draws a p below .05 needs that at most one of them is as large
 
 
@@ -28,20 +29,25 @@ class Stretch:
 
 
 def stretches(segments: Sequence[Segment], end: int) -> tuple[Stretch, ...]:
-    """Segments of tokens 0 … end − 1; BOS, template text and joins are one. Sentences that nobody typed stay apart."""
+    """Segments of tokens 0 … end − 1; BOS, template text and joins are one. Sentences that nobody typed stay apart. A
+    raw prompt has no template: its joins are one, and BOS is itself.
+    """
+    templated = any(segment.kind is SegmentKind.TEMPLATE and not segment.name.startswith(JOIN) for segment in segments)
     named: dict[str, list[Segment]] = {}
     for segment in segments:
         if segment.start < min(segment.end, end):
-            named.setdefault(_group(segment), []).append(segment)
+            named.setdefault(_group(segment, templated), []).append(segment)
     return tuple(
         Stretch(name, _kind(pieces[0].kind), tuple(range(s.start, min(s.end, end)) for s in pieces))
         for name, pieces in named.items()
     )
 
 
-def _group(segment: Segment) -> str:
+def _group(segment: Segment, templated: bool) -> str:
     scaffold = segment.kind in (SegmentKind.BOS, SegmentKind.TEMPLATE) and not segment.name.startswith("not typed")
-    return "template" if scaffold else segment.name
+    if scaffold and templated:
+        return TEMPLATE
+    return BETWEEN if scaffold and segment.name.startswith(JOIN) else segment.name
 
 
 def _kind(kind: SegmentKind) -> SegmentKind:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from whybox.engine.choice import Way
 from whybox.items.case import Case
 from whybox.jobs.regression_suite import Finding
-from whybox.verdict.tree import Leaf, Ruling
+from whybox.verdict.leaf import Leaf
+from whybox.verdict.tree import Ruling
 
 _HEAD = '''import pytest
 import whybox

@@ -19,7 +19,8 @@ from whybox.suite.config import (
     OrderTest,
     Suite,
 )
-from whybox.verdict.tree import Leaf, Ruling
+from whybox.verdict.leaf import Leaf
+from whybox.verdict.tree import Ruling
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from whybox.cause.decision import Reading
 from whybox.cause.effects import Effect, SegmentEffects, Unknown
 from whybox.cause.floor import asks_reference
 from whybox.cause.screen import Screen
-from whybox.cause.spans import Stretch
+from whybox.cause.spans import TEMPLATE, Stretch
 from whybox.cause.study import GENERATED, Study
 from whybox.items.question import ASKS
 from whybox.jobs.provenance import model_info, versions
@@ -105,7 +105,7 @@ def _infos(stretches: tuple[Stretch, ...]) -> Iterator[d.SegmentInfo]:
             case SegmentKind.PART:
                 yield d.SegmentInfo(name=stretch.name, kind="part", letter=next(free))
             case _:
-                letter = "T" if stretch.name == "template" else next(free)
+                letter = "T" if stretch.name == TEMPLATE else next(free)
                 yield d.SegmentInfo(name=stretch.name, kind="template", letter=letter)
 
 

@@ -1,12 +1,13 @@
 """What is wrong with a question before anything is run: one clear message each."""
 
 from whybox.cause.parts import roles_of
+from whybox.cause.spans import BOS, TEMPLATE
 from whybox.errors import CaseError, PromptError, UsageError
 from whybox.items.instance import CaseInstance
 from whybox.model import Model
 from whybox.text.prompt import Prompt
 
-_OURS = frozenset({"template", "bos"})
+_OURS = frozenset({TEMPLATE, BOS})
 
 
 def check(model: Model, case: CaseInstance, fact: str) -> None:

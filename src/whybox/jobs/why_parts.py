@@ -160,7 +160,7 @@ def _pairs(found: Pairs) -> Iterator[d.PairRow]:
 def _no_pairs(found: Pairs | Unknown) -> str | None:
     if isinstance(found, Unknown):
         return found.reason
-    return None if found.pairs else f"of {found.tried} pairs of the strongest parts none cancels or acts only together"
+    return None if found.pairs else f"of {found.tried} pairs of the strongest parts none cancels or does more together"
 
 
 def _set(found: FoundSet) -> d.SetRow:

@@ -14,7 +14,8 @@ from whybox.jobs.observed import checks
 from whybox.report import document as d
 from whybox.statistics.intervals import mean_interval
 from whybox.verdict.facts import Facts, Try
-from whybox.verdict.tree import Leaf, Ruling
+from whybox.verdict.leaf import Leaf
+from whybox.verdict.tree import Ruling
 from whybox.verdict.words import because, next_step, would_change
 
 _NOT_WRITTEN = "not written anew"

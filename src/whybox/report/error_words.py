@@ -98,7 +98,6 @@ SENTENCES: dict[str, str] = {
     "use raw text, without template": "请改用不经模板的纯文本",
     "the chat template rewrites message {} ({}): its text cannot be told apart": "对话模板改写了消息 {}（{}）：无法再认出它的文本",
     "use raw text, or take control-token text out of the message": "请改用纯文本，或从消息中去掉控制 token 的字样",
-    "{}: {} would have become a control token; it is ordinary text here": "{}：{} 本会变成控制 token；这里按普通文本处理",
     # changes
     "an edge of one head needs its layer": "指定某个头的边时必须同时指定层",
     "name both, or neither for every head of every layer": "请两者都给出；都不给则表示所有层的所有头",

@@ -212,12 +212,18 @@ def joint_sentence(full: Full, document: WhyDocument, lang: Lang) -> str:
 
 
 def pair_sentences(full: Full, document: WhyDocument, lang: Lang) -> Iterator[str]:
-    """Pairs that cancel, or act only together."""
+    """Pairs that cancel, or do more together than alone, each with its p among matched pairs."""
     for pair in full.pairs:
-        key = "pairs.cancel" if pair.flag.startswith("cancel") else "pairs.together"
         one, other, joint = (with_unit(v, document.metric, lang) for v in (*pair.alone, pair.joint.value))
         first, second = (parts_named(part, lang) for part in pair.parts)
-        yield say(key, lang, first=first, second=second, one=one, other=other, joint=joint)
+        told = {"first": first, "second": second, "one": one, "other": other, "joint": joint}
+        yield say(f"pairs.{pair.flag}", lang, **told, p=_among_pairs(pair.joint, lang))
+
+
+def _among_pairs(joint: Effect, lang: Lang) -> str:
+    if joint.p is None:
+        return say("pairs.no_p", lang)
+    return say("pairs.p", lang, p=number(joint.p), n=joint.draws)
 
 
 def set_name(row: SetRow, lang: Lang) -> str:

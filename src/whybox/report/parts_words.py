@@ -136,14 +136,20 @@ PART_WORDS: dict[str, tuple[str, str]] = {
         "直接效应最大的三个（{names}）一起：{joint}；各自单独之和：{total}；直接效应之和：{direct}。",
     ),
     "pairs.title": ("Pairs", "成对消融"),
-    "pairs.cancel": (
-        "{first} and {second} cancel each other: alone {one} and {other}, together {joint}. Read the pair, not either.",
-        "{first} 与 {second} 互相抵消：单独 {one} 与 {other}，一起 {joint}。要看这一对，而不是其中一个。",
+    "pairs.cancel each other": (
+        "{first} and {second} cancel each other: alone {one} and {other}, together {joint} ({p}). Read the pair, not either.",
+        "{first} 与 {second} 互相抵消：单独 {one} 与 {other}，一起 {joint}（{p}）。要看这一对，而不是其中一个。",
     ),
-    "pairs.together": (
-        "{first} and {second} act only together: alone {one} and {other}, together {joint}.",
-        "{first} 与 {second} 只在一起时起作用：单独 {one} 与 {other}，一起 {joint}。",
+    "pairs.only together": (
+        "{first} and {second} act only together: alone {one} and {other}, together {joint} ({p}).",
+        "{first} 与 {second} 只在一起时起作用：单独 {one} 与 {other}，一起 {joint}（{p}）。",
     ),
+    "pairs.more together": (
+        "{first} and {second} do more together than the two do alone: alone {one} and {other}, together {joint} ({p}).",
+        "{first} 与 {second} 一起的作用大于各自单独之和：单独 {one} 与 {other}，一起 {joint}（{p}）。",
+    ),
+    "pairs.p": ("p = {p} among {n} matched pairs", "在 {n} 对匹配部件中 p = {p}"),
+    "pairs.no_p": ("no matched pair to compare it with", "没有匹配的部件对可作比较"),
     "sets.title": ("Smallest sets that turn the outcome", "能扭转结果的最小集合"),
     "sets.note": (
         "Parts are dropped from a set one by one while the outcome stays turned. A set is the smallest that was found.",
@@ -332,6 +338,9 @@ PART_WORDS: dict[str, tuple[str, str]] = {
         "换成其他提示的值未能确认",
     ),
     "flag.backup": ("backup", "后备"),
+    "flag.cancel each other": ("cancel each other", "互相抵消"),
+    "flag.only together": ("only together", "只在一起时起作用"),
+    "flag.more together": ("more together", "一起时作用更大"),
     "flag.no effect in any of the three (direct, total, conditional)": (
         "no effect in any of the three (direct, total, conditional)",
         "直接、总、条件三种效应都没有",

@@ -34,7 +34,7 @@ _CHINESE = (
         "not a part of the case": "不是案例的组成部分",
         "not a part of a case": "不是案例的组成部分",
         "nothing would be left of the prompt": "提示会一无所剩",
-        "no position lies after it": "其后没有位置",
+        "it reaches up to the decision: no position lies after all of it": "它一直延伸到决定位置：它的全部之后没有位置",
         "no position lies there that could see it": "那里没有能看到它的位置",
         "the cut would leave a row with no key to see": "切断后某一行会没有可看的 key",
         "no edge was named": "没有指定边",
@@ -59,6 +59,9 @@ _CHECKED = re.compile(r"(shape|weights|template|ids|positions|mask|sites): (.+)"
 """A check of the ladder, and what it found."""
 _WITH_NUMBERS = {
     r"the logits agree, and (\S+) is no part of the run that gives them": "logits 一致，{} 不属于该次运行",
+    r"of (\d+) pairs of the strongest parts none cancels or does more together": (
+        "最强部件的 {} 对中，没有一对互相抵消或一起时作用更大"
+    ),
     r"layers (\d+) … (\d+)": "第 {} … {} 层",
     r"not among the (\d+) with the largest effect at the decision": "不在决定位置效应最大的 {} 个之中",
     r"the cut would leave position (\d+) with no key to see": "切断后位置 {} 会没有可看的 key",

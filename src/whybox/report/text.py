@@ -37,7 +37,7 @@ def render_next(document: NextDocument, console: Console, lang: Lang) -> None:
         heading(console, say("next.stages", lang))
         _stages(document.stages, console, lang)
     for note in document.notes:
-        console.print(Text(calm(note), style="dim"))
+        console.print(Text(calm(named(note, lang)), style="dim"))
 
 
 def render_why(document: WhyDocument, console: Console, lang: Lang, path: str = "") -> None:

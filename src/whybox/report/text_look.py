@@ -16,6 +16,7 @@ from whybox.report.look_words import COLUMNS, say
 from whybox.report.numbers import csv_text, exact, number, percent
 from whybox.report.terminal import heading, model_line, plain_table, sparkline
 from whybox.report.visible import calm, one_line
+from whybox.verdict.experiment_words import named
 
 MOST_HEADS = 20
 LONGEST = 10_000  # where the curve of a dilution ends
@@ -47,7 +48,7 @@ def render_look(document: LookDocument, console: Console, lang: Lang, shown: Sho
     _layers(document, console, lang)
     _dilution(document, console, lang)
     for note in document.notes:
-        console.print(Text(calm(note), style="dim"))
+        console.print(Text(calm(named(note, lang)), style="dim"))
 
 
 def sortable() -> list[str]:

@@ -10,6 +10,7 @@ from whybox.report.size_lines import SECTIONS, asked, cell, columns, headline, m
 from whybox.report.terminal import heading, plain_table
 from whybox.report.visible import calm, one_line
 from whybox.report.words import say
+from whybox.verdict.experiment_words import named
 
 WIDEST_NUMBERS = 46
 TERMINAL_COLUMNS = ("context", "kv", "total", "decode", "prefill", "decode_s", "batch")
@@ -27,7 +28,7 @@ def render_size(document: SizeDocument, console: Console, lang: Lang) -> None:
     heading(console, say("size.title.curve", lang))
     console.print(_curve(document, console, lang))
     for note in document.notes:
-        console.print(Text(calm(note), style="dim"))
+        console.print(Text(calm(named(note, lang)), style="dim"))
 
 
 def _section(document: SizeDocument, section: str, console: Console, lang: Lang) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from whybox.errors import PromptError, WhyboxError
 from whybox.text import sandbox
 from whybox.text.prompt import (
+    JOIN,
     Code,
     Notice,
     Part,
@@ -253,7 +254,7 @@ def _part_stretches(turn: Message, content: _Content) -> Iterator[Stretch]:
     place = content.start - content.cut
     for number, part in enumerate(turn.parts):
         if number and turn.join:
-            name = f"join before {part.name}"
+            name = f"{JOIN}before {part.name}"
             yield _clipped(Stretch(name, SegmentKind.TEMPLATE, turn.role, place, place + len(turn.join)), content)
             place += len(turn.join)
         yield _clipped(Stretch(part.name, SegmentKind.PART, turn.role, place, place + len(part.text)), content)

@@ -13,6 +13,7 @@ from whybox.text.codec import Piece
 from whybox.text.tokenizer import Tokenizer, whole_characters
 from whybox.text.view import Range, View, readable, view
 
+JOIN = "join "  # how the names of what is written between the parts of a text begin
 MOST_SHOWN = 256  # tokens that a notebook shows of a prompt
 
 
@@ -263,7 +264,7 @@ def _laid_out(parts: Sequence[Part], gap: int) -> Iterator[Stretch]:
     place = 0
     for number, part in enumerate(parts):
         if number and gap:
-            yield Stretch(f"join {number}", SegmentKind.TEMPLATE, None, place, place + gap)
+            yield Stretch(f"{JOIN}{number}", SegmentKind.TEMPLATE, None, place, place + gap)
             place += gap
         yield Stretch(part.name, SegmentKind.PART, None, place, place + len(part.text))
         place += len(part.text)

@@ -9,6 +9,8 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
+from whybox.verdict.note_words import NOTES
+
 Lang = Literal["en", "zh"]
 
 _WHOLE = {
@@ -72,16 +74,6 @@ _WHOLE = {
 }
 
 
-_NOT_RUN = {
-    "other engines and precisions": "其他引擎与精度",
-    "activation patching of readers": "读取头的激活替换",
-    "mean ablation": "均值消融",
-    "self-repair": "自修复",
-    "pairs": "成对消融",
-    "minimal sets": "最小集合",
-    "context attribution": "上下文归因",
-    "gradients": "梯度",
-}
 _ACTED: dict[str, str] = {"boost": "增强", "cut": "切断"}
 
 
@@ -111,58 +103,13 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (r"(.+) at the decision position", lambda m: f"决定位置处的 {m[1]}"),
     (r"built-in reference set \((\d+) neutral prompts\)", lambda m: f"内置参考集（{m[1]} 个中性提示）"),
     (r"(\d+) variants of the case", lambda m: f"该用例的 {m[1]} 个变体"),
-    # notes
-    (
-        r"noise floor: five times (\S+) nats, .*?(and the reference engine)?, on the base and on 5 random edits; .*",
-        lambda m: (
-            f"底噪：{m[1]} nats 的五倍，即在原样与 5 个随机改动上，重复、分批、缓存运行{'与参考引擎' if m[2] else ''}之间 LD 的最大变化；"
-            "空改动没有改变任何数值"
-        ),
-    ),
-    (
-        r"(\d+) of (\d+) variants drawn fail like the case",
-        lambda m: f"抽取的 {m[2]} 个变体中有 {m[1]} 个与本用例同样出错",
-    ),
-    (
-        r"the answers are compared in the letters that were written: (.+), (.+)",
-        lambda m: f"按写出的大小写比较两个答案：{m[1]}、{m[2]}",
-    ),
-    (
-        r"no part is called `question`: “(.+)” is taken for the one that asks",
-        lambda m: f"没有名为 `question` 的部分：以“{m[1]}”为提问的部分",
-    ),
-    (
-        r"(\d+) of (\d+) combinations of `vary` are used: .*",
-        lambda m: f"`vary` 的 {m[2]} 种组合中用了 {m[1]} 种：其余组合中一个值包含另一个值",
-    ),
-    (
-        r"lift of the evidence at the decision row: (\S+) \(.*\)",
-        lambda m: f"决定行对证据的 lift：{m[1]}（沉淀占比不超过 .3 的头的平均）",
-    ),
-    (
-        r"ρ\(attention share, \|effect of the cut\|\) over (\d+) keys: (\S+) \(p (\S+)\)",
-        lambda m: f"在 {m[1]} 个 key 上 ρ（注意力占比，|切断的效应|）：{m[2]}（p {m[3]}）",
-    ),
-    (
-        r"the evidence hidden from all later positions: LD (\S+) nats \((?:null (.+), p (\S+)|too few.*)\)",
-        lambda m: (
-            f"对之后所有位置隐藏证据：LD {m[1]} nats"
-            + (f"（零分布 {m[2]}，p {m[3]}）" if m[2] else "（其他片段太少，没有零分布）")
-        ),
-    ),
-    (r"not run: (.+)", lambda m: f"没有做：{'、'.join(_NOT_RUN.get(name, name) for name in m[1].split(', '))}"),
-    (r"not typed by the user, added by the template: (.+)", lambda m: f"并非用户输入，由模板加入：{m[1]}"),
-    (r"the work was ended during “(.+)”; .*", lambda m: f"工作在“{m[1]}”阶段被中止；其后的都没有运行"),
-    (
-        r"(\S+) = (\S+) \(not in the file; the family's default\)",
-        lambda m: f"{m[1]} = {m[2]}（文件中没有，取该系列的默认值）",
-    ),
+    *NOTES,
     (r"head (\d+\.\d+)", lambda m: f"头 {m[1]}"),
     (r"((?:no cache|batch 1|plain attention kernel|fp32|reference engine)(?: and .+))", lambda m: _together(m[1])),
 )
 
 
-_SEGMENTS = {"template": "模板", "answer so far": "已写出的答案", "bos": "BOS"}
+_SEGMENTS = {"template": "模板", "answer so far": "已写出的答案", "bos": "BOS", "between the parts": "各部分之间"}
 
 
 def segment_named(name: str, lang: Lang) -> str:

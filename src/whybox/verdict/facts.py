@@ -170,6 +170,16 @@ class Facts:
         return None if self.alone is None else self.alone.flips
 
     @property
+    def edges(self) -> tuple[Try, ...]:
+        """Attention cut, and boosted."""
+        return (*self.cuts, *(() if self.boost is None else (self.boost,)))
+
+    @property
+    def cut_short(self) -> bool:
+        """Cut by its limit before it asserted anything, an answer is neither wrong nor illegal: there is none yet."""
+        return self.longer is not None and self.longer.asserts is True
+
+    @property
     def tried(self) -> tuple[Try, ...]:
         """Every change that was run, in the order of the tree. A reading of the same answer is none."""
         single = (self.reference, self.pinned, self.greedy, self.longer, self.contract, self.choice, self.fact)

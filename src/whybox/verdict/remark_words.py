@@ -1,6 +1,7 @@
 """What a verdict adds to its grounds, what a candidate lacks, and what to do next: English and Chinese."""
 
-from whybox.verdict.tree import Lack, Remark
+from whybox.verdict.leaf import Lack
+from whybox.verdict.remarks import Remark
 
 REMARKS: dict[Remark, tuple[str, str]] = {
     Remark.GUESSED: (

@@ -8,77 +8,14 @@ Anything less is a candidate that says what it lacks.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from whybox.statistics.intervals import Rate
 from whybox.verdict.facts import Facts, Try
+from whybox.verdict.leaf import LIMIT, Lack, Leaf
+from whybox.verdict.remarks import Remark, remarks, warnings
 
 ALPHA = 0.05
-LIMIT = "limit"  # the stated decoding ends the answer too early
 FEW = 8  # below this many failing variants a verdict speaks of the prompt alone
-
-
-class Lack(StrEnum):
-    """What kept a candidate from being named."""
-
-    NO_FLIP = "no-flip"
-    NO_SHAMS = "no-shams"
-    FEW_SHAMS = "few-shams"
-    SHAMS_FLIP = "shams-flip"
-    VARIANTS = "variants"
-    NO_EDGE = "no-edge"
-    NOT_CONTAINED = "not-contained"
-    FOLLOWS = "follows"
-    UNREAD = "unread"
-    SEVERAL = "several"
-    WRONG_STATED = "wrong-stated"
-    SUPPLIED = "supplied"
-    GUESSED = "guessed"
-    NO_LEAD = "no-lead"
-
-
-class Remark(StrEnum):
-    """What a report adds to its verdict."""
-
-    GUESSED = "guessed"
-    NEARER = "nearer"
-    SUPPLIED = "supplied"
-    ALONE_OFF_FORM = "alone-off-form"
-    PATH_DEPENDENT = "path-dependent"
-    RIGHT_FIRST = "right-first"
-    RIGHT_LATER = "right-later"
-    ORDER_BOTH = "order-both"
-    ROLES_TOO = "roles-too"
-    BOOST_COPIES = "boost-copies"
-    MECHANISM_NOT_SHOWN = "mechanism-not-shown"
-    LIFT_NOT_LOW = "lift-not-low"
-    LIFT_LOW = "lift-low"
-    TOTAL_NOT_NULL = "total-not-null"
-    ZERO_ONLY = "zero-only"
-    NO_EVIDENCE_NAMED = "no-evidence-named"
-    STATED_UNNAMED = "stated-unnamed"
-    EVIDENCE_SILENT = "evidence-silent"
-    WRONG_STATED = "wrong-stated"
-    STATED_BESIDE = "stated-beside"
-    MEMORY_OPEN = "memory-open"
-    CUT_SHORT = "cut-short"
-    READERS_NOT_RUN = "readers-not-run"
-    STATED_DECODING = "stated-decoding"
-    BOOST_FLIPS = "boost-flips"
-    RIGHT_WITHOUT = "right-without"
-    NEEDS_NO_EVIDENCE = "needs-no-evidence"
-    NOT_ON_EVIDENCE = "not-on-evidence"
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """A cause with the change that undoes it, or a candidate with what it lacks."""
-
-    code: str
-    detail: str | None
-    undone_by: Try | None = None
-    lacks: tuple[Lack, ...] = ()
-    about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -96,11 +33,11 @@ def rule(facts: Facts) -> Ruling:
     if facts.right and facts.got_wrong:
         return _undetermined(facts, "not-reproduced-here", ())
     if facts.right:
-        return Ruling((Leaf("none", None, about=facts.rests_on),), (), tuple(_warnings(facts)), variants=False)
+        return Ruling((Leaf("none", None, about=facts.rests_on),), (), tuple(warnings(facts)), variants=False)
     before = [*_computing(facts), *_decoding(facts)]
     if named := [leaf for leaf in before if not leaf.lacks]:
-        return Ruling(tuple(named[:1]), (), tuple(_remarks(facts, named[:1])), _speaks_of_variants(named[0]))
-    if _cut_short(facts):
+        return Ruling(tuple(named[:1]), (), tuple(remarks(facts, named[:1])), _speaks_of_variants(named[0]))
+    if facts.cut_short:
         return _undetermined(facts, None, tuple(leaf for leaf in before if leaf.undone_by and leaf.undone_by.flips))
     leaves = [*before, *(_of_one_answer(leaf, facts) for leaf in (*_form(facts), *_read_leaves(facts)))]
     named = _contained([leaf for leaf in leaves if not leaf.lacks])
@@ -110,24 +47,12 @@ def rule(facts: Facts) -> Ruling:
         named = [leaf for leaf in joint if not leaf.lacks]
         candidates = (*candidates, *(leaf for leaf in joint if leaf.lacks))
     if named:
-        return Ruling(tuple(named), candidates, tuple(_remarks(facts, named)), _speaks_of_variants(named[0]))
+        return Ruling(tuple(named), candidates, tuple(remarks(facts, named)), _speaks_of_variants(named[0]))
     return _undetermined(facts, _why_not(facts), candidates)
 
 
-def _warnings(facts: Facts) -> Iterator[Remark]:
-    """Of a right answer: where it does not rest on its evidence, or that was guessed."""
-    if facts.presumed:
-        yield Remark.GUESSED
-    if facts.closed is not None and facts.closed.flips:
-        yield Remark.NEEDS_NO_EVIDENCE
-    elif facts.ignores_evidence and not set(facts.evidence) & set(facts.too_few_beside):
-        yield Remark.NOT_ON_EVIDENCE
-    if facts.stated_beside:
-        yield Remark.STATED_BESIDE
-
-
 def _undetermined(facts: Facts, detail: str | None, candidates: tuple[Leaf, ...]) -> Ruling:
-    return Ruling((Leaf("not-determined", detail),), candidates, tuple(_remarks(facts, [])), variants=False)
+    return Ruling((Leaf("not-determined", detail),), candidates, tuple(remarks(facts, [])), variants=False)
 
 
 def _computing(facts: Facts) -> Iterator[Leaf]:
@@ -186,11 +111,6 @@ def _form(facts: Facts) -> Iterator[Leaf]:
             yield from (_leaf("format", None, writer, lacking(writer)) for writer in facts.form_writers)
 
 
-def _cut_short(facts: Facts) -> bool:
-    """Cut by its limit before it asserted anything, an answer is neither wrong nor illegal: there is none yet."""
-    return facts.longer is not None and facts.longer.asserts is True
-
-
 def _decoding(facts: Facts) -> Iterator[Leaf]:
     """Line 3: the right answer led on the model's own path and the stated decoding did not write it.
 
@@ -207,7 +127,7 @@ def _decoding(facts: Facts) -> Iterator[Leaf]:
 
 def _order(facts: Facts) -> Iterator[Leaf]:
     """Line 5: moving a part flips; an edge shows the mechanism."""
-    edges = [edge for edge in _edges(facts) if edge.flips]
+    edges = [edge for edge in facts.edges if edge.flips]
     shown = next((edge for edge in edges if not lacking(edge)), None)
     for order in (order for order in facts.orders if order.flips):
         lacks = lacking_variants(order)
@@ -235,10 +155,6 @@ def _context_use(facts: Facts) -> Iterator[Leaf]:
 def _best(leaves: Sequence[Leaf]) -> list[Leaf]:
     """Several proofs of one cause are one cause: the first that lacks nothing, else all with what they lack."""
     return [leaf for leaf in leaves if not leaf.lacks][:1] or list(leaves)
-
-
-def _edges(facts: Facts) -> tuple[Try, ...]:
-    return (*facts.cuts, *(() if facts.boost is None else (facts.boost,)))
 
 
 def _leaf(code: str, detail: str | None, change: Try, lacks: tuple[Lack, ...]) -> Leaf:
@@ -326,75 +242,3 @@ def _may_be_more(facts: Facts) -> bool:
     able to do.
     """
     return facts.stated_decoding or (facts.alone is not None and facts.alone.cut)
-
-
-def _readers_left_out(facts: Facts) -> bool:
-    """They are patched where the evidence alone is right, and neither another order nor the boost is."""
-    others = any(change is not None and change.flips for change in (facts.boost, *facts.orders))
-    return facts.alone is not None and facts.alone.flips and facts.readers is None and not others
-
-
-def _about_declaration(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
-    """What a reader must check in the case itself before the verdict is read."""
-    if facts.presumed:
-        yield Remark.GUESSED
-    if facts.nearer and not facts.right:
-        yield Remark.NEARER
-    if facts.supplied_by and not named:
-        yield Remark.SUPPLIED
-    if facts.alone_off_form and not named:
-        yield Remark.ALONE_OFF_FORM
-
-
-def _about_memory(facts: Facts) -> Iterator[Remark]:
-    """Where the evidence alone is not right: whether the wrong answer can have been remembered."""
-    if facts.alone_right is True:
-        return
-    if facts.wrong_stated:
-        yield Remark.WRONG_STATED
-    elif facts.closed_same_wrong and facts.writers_sought and not any(writer.flips for writer in facts.writers):
-        yield Remark.MEMORY_OPEN
-
-
-def _remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
-    yield from _about_declaration(facts, named)
-    if facts.forced is not None and facts.forced[1] > facts.floor and facts.own and facts.own_ld < -facts.floor:
-        yield Remark.PATH_DEPENDENT
-    if facts.several is not None:
-        yield Remark.RIGHT_FIRST if facts.several == "right-first" else Remark.RIGHT_LATER
-    if not facts.evidence and not facts.right:
-        yield Remark.STATED_UNNAMED if facts.stated else Remark.NO_EVIDENCE_NAMED
-    if facts.evidence_states is False and not facts.right:
-        yield Remark.EVIDENCE_SILENT
-    if not named and not facts.right:
-        yield from _about_memory(facts)
-    if facts.stated_beside and not facts.right:
-        yield Remark.STATED_BESIDE
-    codes = [(leaf.code, leaf.detail) for leaf in named]
-    if _cut_short(facts) and ("decoding", LIMIT) not in codes:
-        yield Remark.CUT_SHORT
-    if not named and facts.stated_decoding and facts.alone_right is False:
-        yield Remark.STATED_DECODING
-    if ("order", None) in codes and not any(edge.flips for edge in _edges(facts)):
-        yield Remark.MECHANISM_NOT_SHOWN
-    if ("order", None) in codes and facts.across_roles:
-        yield Remark.ROLES_TOO
-    if ("context-use", "not-looked-at") in codes and facts.lift is not None and facts.lift >= 1:
-        yield Remark.LIFT_NOT_LOW
-    if any(code == "context-use" for code, _ in codes) and any(order.several for order in facts.orders):
-        yield Remark.ORDER_BOTH
-    if facts.boost is not None and facts.boost.shams is not None and facts.boost.shams.copied:
-        yield Remark.BOOST_COPIES
-    if ("context-use", "looked-at-not-used") in codes:
-        if facts.lift is not None and facts.lift < 1:
-            yield Remark.LIFT_LOW
-        if facts.total_in_null is False:
-            yield Remark.TOTAL_NOT_NULL
-    if any(" set to zero" in leaf.undone_by.what for leaf in named if leaf.undone_by is not None):
-        yield Remark.ZERO_ONLY
-    if not named and _readers_left_out(facts):
-        yield Remark.READERS_NOT_RUN
-    if not named and facts.boost is not None and facts.boost.flips and facts.alone_right is False:
-        yield Remark.BOOST_FLIPS
-    if ("context-use", "not-looked-at") in codes and facts.closed is not None and facts.closed.flips:
-        yield Remark.RIGHT_WITHOUT

@@ -6,8 +6,10 @@ from typing import Literal
 from whybox.statistics.intervals import Rate, mean_interval, wilson
 from whybox.verdict.experiment_words import named
 from whybox.verdict.facts import Facts, ShamRun, Try
+from whybox.verdict.leaf import LIMIT, Leaf
 from whybox.verdict.remark_words import LACKS, NEXT, REMARKS, SHAMS, TRY_LACK, TRY_REASON, TRY_REMARK
-from whybox.verdict.tree import LIMIT, Leaf, Remark, Ruling
+from whybox.verdict.remarks import Remark
+from whybox.verdict.tree import Ruling
 
 Lang = Literal["en", "zh"]
 BOUNDS = (" (95 % interval {:.2f}–{:.2f})", "（95 % 区间 {:.2f}–{:.2f}）")

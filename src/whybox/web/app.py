@@ -21,6 +21,7 @@ from whybox.model import Model
 from whybox.report.document import Lang, to_json
 from whybox.report.document.explore import ExploreDocument, Question, State
 from whybox.report.error_words import in_language, said
+from whybox.verdict.experiment_words import named
 from whybox.version import __version__
 from whybox.web import learning, sizes
 from whybox.web.course_seat import CourseWorker
@@ -135,7 +136,7 @@ def _questions(app: FastAPI, room: Room) -> None:
     async def read(request: Request, state: Asked) -> Line:
         found = await room.first.worker.short(partial(room.first.desk.read, state), sizes.read(state))
         lang = asked_language(request.headers)
-        return found.model_dump(mode="json") | {"notes": [in_language(note, lang) for note in found.notes]}
+        return found.model_dump(mode="json") | {"notes": [named(note, lang) for note in found.notes]}
 
     @app.post("/api/compare")
     async def compare(request: Request, state: Asked) -> Response:

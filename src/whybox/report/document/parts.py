@@ -94,7 +94,7 @@ class Joint(Part):
 
 
 class PairRow(Part):
-    """Two parts together, flagged: they cancel, or act only together. alone: the total effect of each."""
+    """Two parts together, flagged: they cancel, act only or do more together. alone: the total effect of each."""
 
     parts: tuple[str, str]
     alone: tuple[float, float]
