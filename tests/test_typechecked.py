@@ -9,6 +9,7 @@ import pytest
 from beartype.roar import BeartypeCallHintViolation
 from jaxtyping import Float, TypeCheckError
 
+from tests import sampled
 from tests.typechecked import checked, jaxtyped
 from whybox.parts.linear import linear
 
@@ -110,3 +111,14 @@ def test_what_fits_passes() -> None:
 def test_what_does_not_fit_is_refused(wrong: Callable[[], object]) -> None:
     with pytest.raises(REFUSED):
         wrong()
+
+
+def test_the_first_calls_of_a_test_are_checked_and_those_of_the_next_again() -> None:
+    for _ in range(sampled.CALLS):
+        with pytest.raises(REFUSED):
+            doubled("a")  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        doubled("a")  # type: ignore[arg-type]
+    sampled.began()
+    with pytest.raises(REFUSED):
+        doubled("a")  # type: ignore[arg-type]

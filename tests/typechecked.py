@@ -16,6 +16,7 @@ from beartype import BeartypeConf, beartype
 from jaxtyping import AbstractArray, install_import_hook
 
 from tests import shapes
+from tests.sampled import sampled
 
 checked = beartype(conf=BeartypeConf(is_pep484_tower=True))
 by_jaxtyping = jaxtyping.jaxtyped
@@ -39,7 +40,8 @@ def jaxtyped(*, typechecker: Callable[..., Any]) -> Callable[[Any], Any]:
             case property():
                 return property(*(each and decorated(each) for each in (what.fget, what.fset, what.fdel)))
             case _:
-                return _function(what)
+                checking = _function(what)
+                return what if checking is what else sampled(what, checking)
 
     return decorated
 

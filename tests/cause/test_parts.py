@@ -2,6 +2,7 @@
 
 from whybox.cause import parts, spans
 from whybox.items.case import Case
+from whybox.items.instance import CaseInstance
 from whybox.text.prompt import Segment, SegmentKind
 
 REFUND = {
@@ -146,3 +147,31 @@ def test_an_order_across_messages_changes_roles() -> None:
     assert not parts.crosses_roles(case, parts.roles_of(case))
     ruled = Case.from_data(REFUND | {"evidence": ["policy"]}).filled()
     assert parts.crosses_roles(ruled, parts.roles_of(ruled))
+
+
+def turns(*said: str) -> CaseInstance:
+    """User and model in turn; the last turn holds the evidence and the question."""
+    roles = ("user", "assistant")
+    talk = [{"role": roles[i % 2], "parts": [{"name": f"t{i}", "text": text}]} for i, text in enumerate(said)]
+    asked = [{"name": "doc", "text": "Refunds: 7 days."}, {"name": "question", "text": "How long?"}]
+    last = {"role": "user", "parts": asked}
+    return Case.from_data(REFUND | {"prompt": [*talk, last], "evidence": ["doc"]}).filled()
+
+
+def test_an_earlier_turn_that_states_an_answer_is_left_out_and_small_talk_stays() -> None:
+    """Closed book is no context that states anything: who said it makes no difference."""
+    for text in ("So a refund takes 30 days.", "A refund takes 7 days."):
+        case = turns("Hello.", text)
+        roles = parts.roles_of(case)
+        assert (roles.others, roles.fixed) == (("t1",), ("t1",))
+        assert [part.name for part in parts.closed_book(case, roles).parts] == ["t0", "question"]
+    told = turns("A refund takes 7 days, I was told.", "Thank you. How can I help?")
+    assert parts.roles_of(told).others == ("t0",)
+    assert parts.roles_of(turns("Hello.", "Thank you.")).others == ()
+
+
+def test_turns_alternate_where_one_between_them_is_left_out() -> None:
+    case = turns("Hello.", "So a refund takes 30 days.")
+    left = parts.alone(case, parts.roles_of(case))
+    assert [(m.role, [p.name for p in m.parts]) for m in left.messages] == [("user", ["t0", "doc", "question"])]
+    assert [m.role for m in case.keeping([p.name for p in case.parts]).messages] == ["user", "assistant", "user"]

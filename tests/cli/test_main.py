@@ -105,6 +105,23 @@ def test_errors_are_one_line_of_cause_and_one_of_remedy(
     assert outcome_of(error, capsys) == Ended(code, "", told)
 
 
+@pytest.mark.parametrize("asked", [("--lang", "zh"), ()])
+def test_a_chinese_reader_is_told_errors_in_chinese(
+    whybox: Whybox, tmp_path: Path, asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "en_US.UTF-8" if asked else "zh_CN.UTF-8")
+    ended = whybox("report", str(tmp_path), *asked)
+    told = f"whybox: {tmp_path / 'run.sqlite'} 中没有测试结果\n请先运行：whybox run SUITE.yaml -o DIR\n"
+    assert (ended.code, ended.out, ended.err) == (2, "", told)
+
+
+def test_ctrl_c_is_told_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as caught, exit_codes(lambda: "zh"):
+        raise KeyboardInterrupt("What was done is in out; the same command goes on from there.")
+    told = "whybox: 已中断\n已完成的部分在 out 中；再次运行同一命令即可从那里继续。\n"
+    assert (caught.value.exit_code, capsys.readouterr().err) == (130, told)
+
+
 def test_faults_of_the_world_and_of_ours_end_with_3(capsys: pytest.CaptureFixture[str]) -> None:
     closed = outcome_of(PermissionError(13, "Permission denied", "out.json"), capsys)
     assert closed.code == 3

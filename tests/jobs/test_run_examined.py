@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.jobs.test_run_suite import PLAIN, opened, written
-from whybox.errors import EndpointError, InfrastructureError
+from whybox.errors import EndpointError, InfrastructureError, UsageError
 from whybox.jobs.doctor import brief
 from whybox.jobs.doctor.brief import Wanted, as_shown, examined
 from whybox.jobs.doctor.examiner import check
@@ -57,6 +57,18 @@ def test_a_dozen_calls_say_what_is_real() -> None:
         "usage": "usage.told",
     }
     assert "seed" in of(kinds.Honest(), Wanted(300, draws=True))
+
+
+def test_a_folder_of_another_run_is_refused_before_anybody_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran(tmp_path, "bot:honest")
+    asked: list[str] = []
+    monkeypatch.setattr(BotTarget, "ask", lambda *_: asked.append("asked"))
+    monkeypatch.setattr(BotTarget, "ask_all", lambda *_: asked.append("asked"))
+    with pytest.raises(UsageError, match=r"holds another run: targets\.bot:honest only there"):
+        ran(tmp_path, "bot:always_first")
+    assert asked == []
 
 
 def test_what_is_missing_is_no_ability_and_what_failed_by_chance_is_not_known() -> None:

@@ -260,3 +260,13 @@ def test_what_a_run_cannot_decide_is_named_with_what_is_missing() -> None:
 def test_every_code_has_words_and_a_place_where_it_is_decided() -> None:
     assert set(CODES) | set(ELSEWHERE) == set(MEANINGS) == set(ACTIONS)
     assert not set(CODES) & set(ELSEWHERE)
+
+
+def test_what_the_parts_say_tells_which_asks() -> None:
+    pieces: Pieces = (("ask", PART, "user", 20), ("doc1", PART, "user", 30), ("doc2", PART, "user", 30))
+    words = [*["how"] * 19, "long?", *["exchanges"] * 30, *["refunds"] * 30]
+    of = looked_at(prompt_of(words, pieces), everywhere(causal(N)))
+    subject = of_run(of, heads_of(of, "no probe"))
+    assert [part.name for part in subject.documents] == ["doc1", "doc2"]
+    told = of_run(of, heads_of(of, "no probe"), question="doc2")
+    assert [part.name for part in told.documents] == ["ask", "doc1"]

@@ -28,7 +28,7 @@ def run(lang: Lang = "en", target: str = "bot", text: str = "2 days") -> RunDocu
     }  # fmt: skip
     first = plain.probes[1].model_dump() | {
         "curves": (CURVE,), "grids": (GRID,), "words": {"shape": "U"}, "notes": (text,), "deciding": (decided,),
-        "estimates": (estimate() | {"unit": "share", "null_95": 0.021},),
+        "estimates": (estimate() | {"unit": "difference", "null_95": 0.021},),
     }  # fmt: skip
     whole = plain.model_dump(by_alias=True)
     return RunDocument.model_validate(whole | {"probes": (whole["probes"][0], first, *whole["probes"][2:])})

@@ -60,7 +60,7 @@ def test_the_terminal_shows_every_table(lang: Lang) -> None:
     render_sensitivity(document(row("role", "down", 0.12)), Console(file=written, width=120), lang)
     told = written.getvalue()
     assert {"en": "every down", "zh": "所有 down"}[lang] in told
-    assert {"en": "≈ 0 (below the floor)", "zh": "低于噪声底"}[lang] in told
+    assert {"en": "≈ 0 (below the floor)", "zh": "低于底噪"}[lang] in told
     assert "layer 0, layer 1" in told
     assert "42" in told
 

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from whybox.report.estimate_line import Shown, line, p_text, points
+from whybox.report.estimate_line import Shown, limit, line, p_text, points
 from whybox.statistics.unknown import Unknown
 
 SHOWN = Shown("order effect", 0.04, (0.012, 0.069), 0.003, 0.021, 0.003, 0.006, 100, 8, 2)
+RATE = replace(SHOWN, name="right", value=0.4, interval=(0.226, 0.612), unit="share")
 
 
 def test_the_line() -> None:
@@ -63,3 +64,12 @@ def test_p_is_never_zero(p: float, text: str) -> None:
 )
 def test_points(share: float, text: str) -> None:
     assert points(share) == text
+
+
+def test_a_rate_is_in_percent_and_a_difference_in_points() -> None:
+    assert line(RATE, "en").startswith("right 40.0 % [22.6, 61.2] · ")
+    assert line(RATE, "zh").startswith("right 40.0 % [22.6, 61.2] · ")
+    assert [limit(0.9, "share", lang) for lang in ("en", "zh")] == ["90 %", "90 %"]
+    assert [limit(0.05, "difference", lang) for lang in ("en", "zh")] == ["5 points", "5 个百分点"]
+    assert limit(0.0005, "difference", "en") == "0.05 points", "a limit is said as it was set"
+    assert limit(0.29, "share", "en") == "29 %"

@@ -13,6 +13,7 @@ from tests.report.xsd import faults
 from whybox.report.document import GateRow, Lang, ModelInfo, ProbeRow, RunDocument, to_json
 from whybox.report.junit import junit
 from whybox.report.markdown import markdown
+from whybox.report.run_lines import estimate_of
 from whybox.report.run_words import RUNS
 from whybox.report.text_run import render_run
 from whybox.suite.gates import Because
@@ -39,7 +40,7 @@ def estimate() -> dict[str, Any]:
 
 
 def probe(name: str, verdict: str | None, target: str = "bot") -> ProbeRow:
-    row = estimate() | {"unit": "share", "null_95": 0.021}
+    row = estimate() | {"unit": "difference", "null_95": 0.021}
     return ProbeRow.model_validate(
         estimate()
         | {
@@ -55,7 +56,7 @@ def gate(name: str, state: str, target: str = "bot") -> GateRow:
     return GateRow.model_validate(
         {
             "gate": f"gate of {name}", "probe": name, "target": target, "demand": "changed at_most 0.05",
-            "says": "At most 5.0 points.", "verdict": state, "because": STATES[state],
+            "says": "At most 5 points.", "verdict": state, "because": STATES[state],
             "detail": "" if judged else "2 of 9 calls lost",
             "p_holds": 0.2 if judged else None, "p_holds_reason": None if judged else "lost",
             "p_broken": 0.01 if judged else None, "p_broken_reason": None if judged else "lost",
@@ -103,6 +104,36 @@ def test_junit_tells_failure_error_and_skipped_apart_and_is_valid() -> None:
     assert (properties["seed"], properties["errors"]) == ("3", "2")
     assert root[0].get("time") == "12.346"
     assert float(str(root.get("time"))) == pytest.approx(6 * 12.346)
+
+
+TURNS, BARE = {"unit": "turns"}, {"interval": None, "interval_reason": "none"}
+NO_LIFE = {"estimate": None, "estimate_reason": "longer than 20 turns"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "english", "chinese"),
+    [
+        (TURNS | {"interval": (4.1, 9.0)}, "6.20 turns [4.10, 9.00]", "6.20 轮 [4.10, 9.00]"),
+        (BARE | {"unit": "number"}, "6.20", "6.20"),
+        (TURNS | BARE | NO_LIFE, "— (longer than 20 turns)", "—（longer than 20 turns）"),
+    ],
+)
+def test_what_is_no_rate_is_said_on_its_own_scale(changes: dict[str, Any], english: str, chinese: str) -> None:
+    row = (
+        estimate()
+        | {"statistic": "half-life", "estimate": 6.2, "n": 40, "null_95": None, "null_95_reason": "no null"}
+        | changes
+    )
+    found = ProbeRow.model_validate(probe("p", None).model_dump() | {"estimates": (row,)})
+    assert [estimate_of(found, lang) for lang in ("en", "zh")] == [
+        f"half-life {english} · n 40 items", f"half-life {chinese} · n 40 个样本",
+    ]  # fmt: skip
+
+
+def test_one_answer_that_was_cut_is_one() -> None:
+    told = [estimate_of(probe("p", None).model_copy(update={"cut": n}), "en") for n in (0, 1, 2)]
+    assert ["answer was cut" in each for each in told] == [False, True, False]
+    assert "2 answers were cut" in told[2]
 
 
 def test_the_validator_finds_what_is_wrong() -> None:

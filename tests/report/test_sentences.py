@@ -150,3 +150,15 @@ def test_where_nothing_is_named_the_sentence_says_how_many_experiments_flip() ->
         update={"tried": tuple(one.model_copy(update={"flips": False}) for one in document.tried)}
     )
     assert sentences.headline(quiet, "zh") == f"原因未能确定：{n} 个实验无一使答案变对。"
+
+
+def test_a_null_that_is_as_large_only_the_other_way_is_said_so() -> None:
+    found = fixtures.why()
+    rows = [row for row in found.segments if row.null is not None and row.direct is not None]
+    most = max(rows, key=lambda row: abs(row.direct or 0.0))
+    assert most.null is not None
+    both = "of its length reach as far (p"
+    for same_way, told in ((0, "reach as far the other way"), (5, both), (None, both)):
+        null = most.null.model_copy(update={"p": 0.3, "draws": 39, "same_way": same_way})
+        document = found.model_copy(update={"segments": (most.model_copy(update={"null": null}),)})
+        assert told in sentences.evidence_finding(document, "en").replace("\u00a0", " ")

@@ -62,6 +62,7 @@ def test_the_same_where_about_ten_pairs_differ(margin: float, discordance: float
 @pytest.mark.parametrize(("margin", "n"), [(0.02, 149), (0.03, 99), (0.05, 59), (0.10, 29)])
 def test_the_same_where_no_pair_differs(margin: float, n: int) -> None:
     assert p_same(Pairs(0, 0, n - 1), margin) > 0.05 >= p_same(Pairs(0, 0, n), margin)
+    assert [power.same_power(each, margin, 0.0) for each in (n - 1, n)] == [0.0, 1.0]
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,10 @@ def test_null_band_holds_the_middle_of_the_draws() -> None:
     assert (band.low, band.high) == pytest.approx((2.5, 97.5))
     assert band.p == pytest.approx(97 / 102)
     assert band.smallest_p == pytest.approx(1 / 102)
+    assert band.same_way == 96
+    below = ranks.null_band(-5.0, [-6.0, 7.0, 8.0, 5.0, -1.0])
+    assert below is not None
+    assert (below.same_way, below.p) == (1, pytest.approx(5 / 6))
     assert ranks.null_band(1.0, []) is None
 
 
@@ -39,6 +43,7 @@ def test_sign_flips_are_enumerated_for_few_items() -> None:
 def test_wilson_at_the_ends() -> None:
     assert intervals.wilson(Rate(10, 10)) == pytest.approx((0.722, 1), abs=5e-4)
     assert intervals.wilson(Rate(30, 30)) == pytest.approx((0.886, 1), abs=5e-4)
+    assert [intervals.wilson(Rate(hits, 9))[end] for hits, end in ((0, 0), (9, 1))] == [0.0, 1.0], "no dust at the ends"
     assert intervals.wilson(Rate(0, 0)) is None
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.verdict.test_tree import BOOST, CHOICE, NO_BOOST, ORDER, REFUND, STUCK, SWITCH
 from whybox.statistics.intervals import Rate
 from whybox.verdict import words
-from whybox.verdict.facts import Facts, Parting, ShamRun, Try
+from whybox.verdict.facts import Doubt, Facts, Parting, ShamRun, Try, Unsettled
 from whybox.verdict.leaf import Lack
 from whybox.verdict.remark_words import LACKS, REMARKS
 from whybox.verdict.remarks import Remark
@@ -113,7 +113,7 @@ def test_what_would_change_a_verdict_asks_for_what_was_not_run() -> None:
 
 
 def test_a_part_of_a_right_answer_with_too_few_others_beside_it_is_no_innocent() -> None:
-    facts = replace(REFUND, right=True, ignores_evidence=True, evidence=("doc",), too_few_beside=("doc",))
+    facts = replace(REFUND, right=True, ignores_evidence=True, evidence=("doc",), unsettled=(Unsettled("doc", "few"),))
     said = words.because(rule(facts), facts, "en")
     assert "What cutting doc takes away exceeds the floor, and too few other spans of its length exist" in said
     assert "Warning" not in said
@@ -236,14 +236,68 @@ def test_what_was_controlled_is_said() -> None:
     assert "does not move the metric beyond its null" in words.because(rule(read), read, "en")
 
 
+@pytest.mark.parametrize(
+    ("why", "english", "chinese"),
+    [
+        ("none", "no other span of its length exists", "没有同样长度的其他片段"),
+        ("few", "too few other spans of its length exist", "其他片段太少"),
+        ("other-way", "but others raise it as much, and p, which counts both ways", "使它上升同样多"),
+    ],
+)
+def test_why_a_null_cannot_settle_what_a_cut_takes_away(why: Doubt, english: str, chinese: str) -> None:
+    facts = replace(REFUND, right=True, unsettled=(Unsettled("doc", why),))
+    for lang, told in (("en", english), ("zh", chinese)):
+        said = words.because(rule(facts), facts, lang)
+        assert told in said
+        assert words.WORDS["rests.nothing"][lang == "zh"] not in said.lower()
+
+
+def test_what_stands_beside_the_evidence_and_stays_is_named() -> None:
+    bare = replace(REFUND, beside=False, alone=None, orders=(), cuts=(), boost=NO_BOOST)
+    assert "Nothing stands beside the evidence and the question" in words.because(rule(bare), bare, "en")
+    kept = replace(bare, kept=("policy", "a1"))
+    said = words.because(rule(kept), kept, "en")
+    assert "Beside the evidence and the question stands only policy, a1, which stays in every prompt" in said
+    assert "Nothing stands" not in said
+    assert "只有 policy, a1，它在每个提示中都保留" in words.because(rule(kept), kept, "zh")
+
+
+def test_greedy_decoding_of_this_very_prompt_is_not_said_to_be_left_out() -> None:
+    greedy = Try("greedy decoding", False, own=-0.5)
+    facts = replace(
+        REFUND, beside=False, alone=None, orders=(), cuts=(), boost=NO_BOOST, stated_decoding=True, greedy=greedy
+    )
+    found = rule(facts)
+    assert Remark.STATED_DECODING_ONE in found.remarks
+    assert Remark.STATED_DECODING not in found.remarks
+    assert "This very prompt was decoded greedily too" in words.because(found, facts, "en")
+
+
+def test_an_answer_that_no_evidence_states_does_not_stand_outside_it_as_well() -> None:
+    for right in (True, False):
+        facts = replace(REFUND, right=right, stated_beside=("doc3",), evidence_states=False)
+        said = words.because(rule(facts), facts, "en")
+        assert "the right answer is stated in doc3 and not in the evidence" in said
+        assert "as well, in doc3" not in said
+
+
 def test_how_many_orders_were_tried_is_said() -> None:
     turned = replace(ORDER, what="order doc3 doc2 doc1", flips=True, repeats=Rate(9, 9))
     facts = replace(REFUND, orders=(ORDER, turned, replace(ORDER, what="order doc1 doc3 doc2")))
-    assert "in 1 of 3 other orders the answer is right, such as “doc3 doc2 doc1”." in words.because(
-        rule(facts), facts, "en"
-    )
+    assert "in 1 of 3 other orders the answer is right." in words.because(rule(facts), facts, "en")
     single = replace(REFUND, orders=(turned,))
-    assert "in the order “doc3 doc2 doc1” the answer is right" in words.because(rule(single), single, "en")
+    for lang in ("en", "zh"):
+        told = words.because(rule(single), single, lang)
+        assert told.count("doc3 doc2 doc1") == 1, "one other order, said once"
+
+
+def test_an_order_that_names_nothing_is_said_once_too() -> None:
+    turned = replace(ORDER, what="order doc2 doc1", flips=True, repeats=None)
+    facts = replace(REFUND, orders=(turned,), boost=NO_BOOST, cuts=())
+    found = rule(facts)
+    assert found.causes[0].code == "not-determined"
+    grounds = words.because(found, facts, "en").split("Candidate")[0]
+    assert grounds.count("doc2 doc1") == 1
 
 
 def test_orders_that_were_not_tried_are_no_orders_that_fail() -> None:

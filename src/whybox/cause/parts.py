@@ -29,22 +29,25 @@ class Roles:
 
 
 def roles_of(case: CaseInstance) -> Roles:
-    """Others are neither evidence nor question, and share a message with one of them or hold the wrong answer."""
-    groups = [case.raw_parts] if case.is_raw else [m.parts for m in case.messages if m.role != "assistant"]
-    names = [part.name for group in groups for part in group]
+    """Others are neither evidence nor question, and share a message with one of them or, an earlier turn of the model
+    included, hold the wrong answer or state the right one.
+    """
     question = question_of(case)
-    named = {*case.evidence, question}
     if not case.evidence:
         return Roles((), (), question)
-    beside = {p.name for group in groups if any(q.name in named for q in group) for p in group}
-    apart = {part.name for group in groups for part in group if part.name not in beside and _competes(case, part)}
-    others = tuple(name for name in names if name in beside | apart and name not in named)
+    named = {*case.evidence, question}
+    asked = [case.raw_parts] if case.is_raw else [m.parts for m in case.messages if m.role != "assistant"]
+    beside = {p.name for group in asked if any(q.name in named for q in group) for p in group}
+    apart = {part.name for part in case.parts if part.name not in beside and _gives_away(case, part)}
+    others = tuple(part.name for part in case.parts if part.name in beside | apart and part.name not in named)
     return Roles(case.evidence, others, question, fixed=tuple(name for name in others if name in apart))
 
 
-def _competes(case: CaseInstance, part: Part) -> bool:
-    """Whether a part holds the wrong answer, which is another value than the right one."""
-    return case.wrong is not None and not same_value(case, case.wrong) and speaks_of(case, part.text, case.wrong)
+def _gives_away(case: CaseInstance, part: Part) -> bool:
+    """Whether a part holds the wrong answer, which is another value than the right one, or states the right one."""
+    wrong = case.wrong is not None and not same_value(case, case.wrong) and speaks_of(case, part.text, case.wrong)
+    tells = case.kind != "choice" and case.right.strip().casefold() not in YES_WORDS | NO_WORDS
+    return wrong or (tells and states(case, part.text))
 
 
 def with_presumed_evidence(case: CaseInstance) -> tuple[CaseInstance, bool]:

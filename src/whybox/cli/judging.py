@@ -17,13 +17,13 @@ _WORDS = {
     "en": (
         "judge {name}: calls {se} of the right answers right, {sp} of the others not right · {calls} calls, {failed} "
         "without yes or no",
-        "{probe}: right {value} points [{low}, {high}], {plain} before its errors are taken off · n {n} items, {open} "
+        "{probe}: right {value} % [{low}, {high}], {plain} before its errors are taken off · n {n} items, {open} "
         "for the judge",
         "{probe}: — ({reason}) · n {n} items, {open} for the judge",
     ),
     "zh": (
         "评判模型 {name}：正确答案中判对 {se}，其余中判为不对 {sp} · {calls} 次调用，{failed} 次没有是或否",
-        "{probe}：正确率 {value} 个百分点 [{low}, {high}]，扣除其误差前 {plain} · n {n} 个样本，其中 {open} 个由其评判",
+        "{probe}：正确率 {value} % [{low}, {high}]，扣除其误差前 {plain} · n {n} 个样本，其中 {open} 个由其评判",
         "{probe}：—（{reason}）· n {n} 个样本，其中 {open} 个由其评判",
     ),
 }

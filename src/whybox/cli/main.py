@@ -20,7 +20,7 @@ from whybox.cli.report import report
 from whybox.cli.run import Run, run
 from whybox.cli.serve import serve
 from whybox.cli.size import size
-from whybox.cli.verb import Verb
+from whybox.cli.verb import LANG, Verb
 from whybox.cli.why import why
 from whybox.version import __version__
 
@@ -29,7 +29,7 @@ class Verbs(TyperGroup):
     """Runs a verb so that every way in which it can end has its exit code."""
 
     def invoke(self, ctx: Any) -> Any:
-        with exit_codes():
+        with exit_codes(lambda: ctx.meta.get(LANG, "en")):
             return super().invoke(ctx)
 
 

@@ -9,22 +9,24 @@ import os
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Literal
 
 import typer
 
 from whybox.errors import WhyboxError
 from whybox.report.visible import one_line
 
+Lang = Literal["en", "zh"]
 INTERRUPTED = 130  # 128 + SIGINT, as shells count
 PIPE_CLOSED = 141  # 128 + SIGPIPE, as every other tool of a pipeline ends
 FAULT = 3  # a fault of ours must not look like a failed gate (1)
 
 
 @contextmanager
-def exit_codes() -> Iterator[None]:
-    """Turns whatever ends a verb into its lines on stderr and its exit code.
+def exit_codes(lang: Callable[[], Lang] = lambda: "en") -> Iterator[None]:
+    """Turns whatever ends a verb into its lines on stderr and its exit code. lang: known once a verb has been read.
 
     A verb that kept something when it was interrupted says so: `raise KeyboardInterrupt("3 of 9 runs are in x.json")`.
     """
@@ -32,9 +34,9 @@ def exit_codes() -> Iterator[None]:
         yield
         sys.stdout.flush()  # a reader that has gone is noticed here, not by the interpreter on its way out
     except WhyboxError as error:
-        raise _ended(error.exit_code, error.cause, error.remedy) from error
+        raise _told(error, lang()) from error
     except KeyboardInterrupt as stop:
-        raise _ended(INTERRUPTED, "interrupted", str(stop)) from stop
+        raise _told_in(lang(), INTERRUPTED, "interrupted", str(stop)) from stop
     except BrokenPipeError as gone:
         _stop_writing()
         raise typer.Exit(PIPE_CLOSED) from gone
@@ -43,9 +45,11 @@ def exit_codes() -> Iterator[None]:
             raise typer.Exit(PIPE_CLOSED) from ended
         raise
     except MemoryError as full:
-        raise _ended(FAULT, "out of memory", "Use a shorter prompt, a smaller model or a lower precision.") from full
+        remedy = "Use a shorter prompt, a smaller model or a lower precision."
+        raise _told_in(lang(), FAULT, "out of memory", remedy) from full
     except OSError as problem:
-        raise _ended(FAULT, str(problem), "Check the path, its permissions and the free space.") from problem
+        remedy = "Check the path, its permissions and the free space."
+        raise _told_in(lang(), FAULT, str(problem), remedy) from problem
     except (typer.Exit, typer.Abort):
         raise
     except Exception as fault:
@@ -74,6 +78,24 @@ def utf8_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def _told(error: WhyboxError, lang: Lang) -> typer.Exit:
+    """Cause and remedy in the reader's language; the words are read where there is something to say."""
+    if lang == "en":
+        return _ended(error.exit_code, error.cause, error.remedy)
+    from whybox.report.error_words import said
+
+    told = said(error, lang)
+    return _ended(error.exit_code, told["cause"], told["remedy"])
+
+
+def _told_in(lang: Lang, code: int, cause: str, remedy: str) -> typer.Exit:
+    if lang == "en":
+        return _ended(code, cause, remedy)
+    from whybox.report.error_words import in_language
+
+    return _ended(code, in_language(cause, lang), in_language(remedy, lang))
 
 
 def _ended(code: int, cause: str, remedy: str) -> typer.Exit:

@@ -1,7 +1,7 @@
 """A case with its slots filled: concrete messages or raw parts, concrete answers, and their scorer."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, assert_never
 
@@ -160,7 +160,9 @@ class CaseInstance:
                 return re.search(r"[^\W\d_]{2}|[\u3040-\u9fff]", said) is not None
 
     def keeping(self, names: Iterable[str]) -> "CaseInstance":
-        """The same prompt with only the named parts; a message left without parts is left out."""
+        """The same prompt with only the named parts. A message left without parts is left out, and what stood before
+        and behind it, where of one role, becomes one message: templates ask for turns that alternate.
+        """
         kept = {self.part(name).name for name in names}
         return self._arranged({part.name: part if part.name in kept else None for part in self.parts})
 
@@ -182,10 +184,27 @@ class CaseInstance:
         def fitted(parts: tuple[Part, ...]) -> tuple[Part, ...]:
             return tuple(new for part in parts if (new := at[part.name]) is not None)
 
-        messages = (replace(message, parts=fitted(message.parts)) for message in self.messages)
+        messages = [replace(message, parts=fitted(message.parts)) for message in self.messages]
         return replace(
             self,
             raw_parts=fitted(self.raw_parts),
-            messages=tuple(message for message in messages if message.parts),
+            messages=tuple(_alternating(messages)),
             evidence=tuple(name for name in self.evidence if at[name] is not None),
         )
+
+
+def _alternating(messages: Iterable[Message]) -> Iterator[Message]:
+    """Those that hold parts; two of one role between which one was left out are joined."""
+    before: Message | None = None
+    gap = False
+    for message in messages:
+        if not message.parts:
+            gap = True
+        elif before is not None and gap and before.role == message.role:
+            before, gap = replace(before, parts=(*before.parts, *message.parts)), False
+        else:
+            if before is not None:
+                yield before
+            before, gap = message, False
+    if before is not None:
+        yield before

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from whybox.errors import CaseError, PromptError, SiteError
 from whybox.items.case import Case
 from whybox.items.instance import CaseInstance
+from whybox.items.question import question_of
 from whybox.jobs.look_diagnoses import not_said, said
 from whybox.jobs.look_document import Found, Told, document
 from whybox.jobs.look_payload import HeadAt, opened, payload
@@ -92,7 +93,7 @@ def look(
     probed = probe(model, seed=options.seed)
     heads = heads_of(looked, probed)
     wrong = None if case is None else _wrong(model, prompt, case)
-    subject = of_run(looked, heads, evidence, wrong)
+    subject = of_run(looked, heads, evidence, wrong, None if case is None else question_of(case))
     found = Found(
         looked=looked,
         probed=probed,

@@ -22,6 +22,7 @@ from whybox.suite.judgement import Where
 from whybox.suite.planning import Planned, Row, longest, plan, rows
 from whybox.suite.progress import Tell, unseen
 from whybox.suite.store import Store
+from whybox.suite.terms import terms_of
 from whybox.suite.whole import Choice, Found, Prepared, run
 from whybox.targets.naming import OPENAI, endpoint_of, target_of
 from whybox.targets.openai import OpenAITarget
@@ -75,7 +76,8 @@ def prepare(path: Path, options: RunOptions, opened: Callable[[TargetText], Targ
         require_weights(targets)
     said = grounds_of(suite, targets, path.parent)
     planned = plan(suite, said)
-    known = know({name: (target, _wanted(suite, name, planned)) for name, target in targets.items()})
+    wishes = {name: (target, _wanted(suite, name, planned)) for name, target in targets.items()}
+    known = know(wishes, terms_of(suite, said, targets))
     grounds = {name: known[name].on(ground) if name in known else ground for name, ground in said.items()}
     return Prepared(suite, targets, grounds, planned if grounds == said else plan(suite, grounds), known)
 

@@ -25,7 +25,7 @@ from whybox.report.document import (
     RunDocument,
     SuiteTarget,
 )
-from whybox.report.estimate_line import points
+from whybox.report.estimate_line import limit
 from whybox.statistics.intervals import wilson
 from whybox.statistics.multiplicity import holm
 from whybox.statistics.unknown import Unknown
@@ -236,10 +236,11 @@ def _needs(gates: Sequence[Judged]) -> dict[str, Any]:
 def _gate(suite: Behaviour, each: Judged, lang: Lang) -> GateRow:
     verdict, text = each.verdict, each.text
     needs = verdict.needs
-    said = suite.probes[text.probe].MEASURES[text.statistic].says
+    measure = suite.probes[text.probe].MEASURES[text.statistic]
+    languages: tuple[Lang, ...] = ("en", "zh")
     sentences: dict[Lang, str] = {
-        "en": said[0].format(limit=f"{points(text.limit)} points"),
-        "zh": said[1].format(limit=f"{points(text.limit)} 个百分点"),
+        each: said.format(limit=limit(text.limit, measure.unit, each))
+        for each, said in zip(languages, measure.says, strict=True)
     }
     not_judged = verdict.reason or "not judged"
     need = _number("needs_n", Unknown(SETTLED) if needs is None else needs)

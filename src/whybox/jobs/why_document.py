@@ -109,6 +109,12 @@ def _infos(stretches: tuple[Stretch, ...]) -> Iterator[d.SegmentInfo]:
                 yield d.SegmentInfo(name=stretch.name, kind="template", letter=letter)
 
 
+def _null(band: NullBand) -> d.Null:
+    return d.Null(
+        low=band.low, high=band.high, p=band.p, draws=band.draws, same_way=band.same_way, same_way_reason=None
+    )
+
+
 def _metric(study: Study) -> d.Metric:
     base = study.decided.base
     right, wrong = (_label(study, ids) for ids in (base.decision.right, base.decision.wrong))
@@ -150,7 +156,7 @@ def _segment(study: Study, views: Views, stretch: Stretch) -> d.SegmentRow:
         total_sides=_sides(effects.total),
         removed_sides=_sides(effects.removed),
         noise=5 * study.decided.delta,
-        null=d.Null(low=null.low, high=null.high, p=null.p, draws=null.draws) if isinstance(null, NullBand) else None,
+        null=_null(null) if isinstance(null, NullBand) else None,
         null_reason=null.reason if isinstance(null, Unknown) else None,
     )
 

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Bool, Float
 
+from whybox.items.question import asking_part
 from whybox.measure import thresholds as t
 from whybox.measure.anchors import anchors
 from whybox.measure.arrays import ROW_BOUND
@@ -16,10 +17,9 @@ from whybox.measure.budget import Budget, QueryRow, budget_of
 from whybox.measure.heads import Heads
 from whybox.measure.looking import Looked
 from whybox.statistics.rows import AttentionRows
-from whybox.text.prompt import Segment, SegmentKind
+from whybox.text.prompt import Part, Segment, SegmentKind
 
 HeadAt = tuple[int, int]
-ASKS = "question"
 
 
 class Need(StrEnum):
@@ -39,6 +39,7 @@ class Need(StrEnum):
 class Subject:
     """decision: the row of `query`, layer by layer. evidence: names of segments that hold it. bound: by how much the
     sum of a row may miss 1. wrong: whether the answer is; None: not known. looked: the run, where a model made it.
+    question: the segment that asks.
     """
 
     attention: tuple[AttentionRows, ...]
@@ -52,6 +53,7 @@ class Subject:
     evidence: tuple[str, ...] = ()
     wrong: bool | None = None
     looked: Looked | None = None
+    question: str | None = None
 
     @cached_property
     def budget(self) -> Budget:
@@ -70,11 +72,8 @@ class Subject:
 
     @property
     def documents(self) -> list[Segment]:
-        """All of it but the part that asks: `question`, else the last that is not evidence."""
-        parts = self.parts
-        free = [part for part in parts if part.name not in self.evidence]
-        asks = next((part for part in free if part.name == ASKS), free[-1] if free else None)
-        return [part for part in parts if part is not asks]
+        """All of it but the part that asks."""
+        return [part for part in self.parts if part.name != self.question]
 
     @property
     def reading(self) -> Bool[np.ndarray, "n"]:
@@ -106,8 +105,15 @@ class Subject:
         return np.concatenate([rows.marked[:, self.query, number] for rows in self.attention])
 
 
-def of_run(looked: Looked, heads: Heads, evidence: tuple[str, ...] = (), wrong: bool | None = None) -> Subject:
-    """A prompt that a model ran. evidence, wrong: of a case."""
+def of_run(
+    looked: Looked,
+    heads: Heads,
+    evidence: tuple[str, ...] = (),
+    wrong: bool | None = None,
+    question: str | None = None,
+) -> Subject:
+    """A prompt that a model ran. evidence, wrong, question: of a case; without one the texts tell which part asks."""
+    tokens = [token.text for token in looked.prompt.tokens]
     known = set(Need) - {Need.EVIDENCE, Need.PROBE}
     known |= {Need.EVIDENCE} if evidence and wrong is not None else set()
     known |= {Need.PROBE} if any(value is not None for value in heads.table["induction"]) else set()
@@ -123,6 +129,7 @@ def of_run(looked: Looked, heads: Heads, evidence: tuple[str, ...] = (), wrong: 
         evidence=evidence,
         wrong=wrong,
         looked=looked,
+        question=question or _asking(looked.prompt.segments, tokens, "", evidence),
     )
 
 
@@ -144,7 +151,14 @@ def of_arrays(brought: Brought, wrong: bool | None = None) -> Subject:
         bound=ROW_BOUND,
         evidence=brought.evidence,
         wrong=wrong,
+        question=_asking(brought.segments, brought.keys, " ", brought.evidence),
     )
+
+
+def _asking(segments: Sequence[Segment], tokens: Sequence[str], gap: str, evidence: Sequence[str]) -> str | None:
+    """Of what users wrote. gap: what stands between two labels of tokens."""
+    written = [one for one in segments if is_content(one) and one.role not in ("system", "assistant")]
+    return asking_part([Part(one.name, gap.join(tokens[one.start : one.end])) for one in written], evidence)
 
 
 def is_content(segment: Segment) -> bool:

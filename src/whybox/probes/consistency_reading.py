@@ -214,7 +214,9 @@ def _estimates(side: Side, width: float | Unknown, floor: Rate) -> Iterator[Esti
     if side.answers.harm is not None:
         p = mcnemar_exact(side.answers)
         interval = paired_difference(side.answers)
-        yield Estimate(f"accuracy lost, {name}", side.answers.harm, interval, side.answers.n, again, p=p)
+        yield Estimate(
+            f"accuracy lost, {name}", side.answers.harm, interval, side.answers.n, again, p=p, unit="difference"
+        )
     yield of_rate(f"right before, wrong after, {name}", Rate(side.answers.worse, side.answers.n))
     yield of_rate(f"wrong before, right after, {name}", Rate(side.answers.better, side.answers.n))
 

@@ -94,6 +94,11 @@ class Measure:
     kind: Kind
     says: tuple[str, str]
 
+    @property
+    def unit(self) -> Literal["share", "difference"]:
+        """A rate is a share, read in %; pairs and effects are differences of two rates, read in points."""
+        return "share" if self.kind == "rate" else "difference"
+
 
 @dataclass(frozen=True)
 class Seen2:
@@ -108,6 +113,7 @@ class Estimate:
     """One number with all that must stand beside it. floor, null_95: on its scale. p: before any adjustment.
 
     net: whether the floor is taken off value, interval and null already.
+    unit: a share is a rate, read in %; a difference is one of two rates, read in points.
     primary: one of those over which p is adjusted; what stands beside them is not, and decides nothing.
     """
 
@@ -118,7 +124,7 @@ class Estimate:
     floor: float | Unknown = NO_REPEATS
     null_95: float | Unknown = NO_NULL
     p: float | None = None
-    unit: Literal["share", "nats", "turns", "tokens", "number"] = "share"
+    unit: Literal["share", "difference", "nats", "turns", "tokens", "number"] = "share"
     primary: bool = True
     net: bool = False
 

@@ -124,9 +124,10 @@ def _primacy(seen: _Seen, seed: int) -> Estimate:
     generator = item_generator(seed, "documents", "primacy")
     found = statistics.primacy(seen.credited, seen.asked, seen.orders, generator)
     if isinstance(found, Unknown):
-        return Estimate("primacy", found, None, 0, primary=False)
+        return Estimate("primacy", found, None, 0, unit="difference", primary=False)
     null_95, p = of_null(found.null)
-    return Estimate("primacy", found.value, None, len(seen.items), null_95=null_95, p=p, primary=False)
+    n = len(seen.items)
+    return Estimate("primacy", found.value, None, n, null_95=null_95, p=p, unit="difference", primary=False)
 
 
 def _swaps(seen: _Seen) -> Iterator[Estimate]:

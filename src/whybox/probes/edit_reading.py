@@ -70,8 +70,9 @@ def _gap(codes: np.ndarray) -> Estimate:
     """G = P(change | DIR) − P(change | INV)."""
     found = statistics.sensitivity_gap(codes)
     if isinstance(found, Unknown):
-        return Estimate("gap", found, None, 0, primary=False)
-    return Estimate("gap", found.gap, found.interval, found.effects.size, floor_of(codes), primary=False)
+        return Estimate("gap", found, None, 0, unit="difference", primary=False)
+    floor, n = floor_of(codes), found.effects.size
+    return Estimate("gap", found.gap, found.interval, n, floor, unit="difference", primary=False)
 
 
 def _changed(table: Table) -> Curve:

@@ -27,9 +27,11 @@ def of_rate(statistic: str, seen: Rate, floor: float | Unknown = NO_REPEATS, pri
 def of_changes(statistic: str, found: Changes | Unknown, items: int) -> Estimate:
     """Changed answers beyond asking again, with their null."""
     if isinstance(found, Unknown):
-        return Estimate(statistic, found, None, items, found, found)
+        return Estimate(statistic, found, None, items, found, found, unit="difference")
     null_95, p = of_null(found.null)
-    return Estimate(statistic, found.effect, found.interval, found.items, found.floor, null_95, p, net=True)
+    return Estimate(
+        statistic, found.effect, found.interval, found.items, found.floor, null_95, p, unit="difference", net=True
+    )
 
 
 def of_null(null: Permuted | Unknown) -> tuple[float | Unknown, float | None]:
@@ -44,11 +46,14 @@ def of_ratio(statistic: str, found: Ratio | Unknown, items: int) -> Estimate:
     return Estimate(statistic, found.value, found.interval, items, primary=False)
 
 
-def of_effects(statistic: str, effects: Float[np.ndarray, "item"]) -> Estimate:
+def of_effects(
+    statistic: str, effects: Float[np.ndarray, "item"], unit: Literal["share", "difference"] = "difference"
+) -> Estimate:
     """The mean of item effects in [−1, 1]."""
     if effects.size == 0:
-        return Estimate(statistic, NOTHING_CAME, None, 0, primary=False)
-    return Estimate(statistic, float(effects.mean()), effect_interval(effects), effects.size, primary=False)
+        return Estimate(statistic, NOTHING_CAME, None, 0, unit=unit, primary=False)
+    interval = effect_interval(effects)
+    return Estimate(statistic, float(effects.mean()), interval, effects.size, unit=unit, primary=False)
 
 
 def of_mean(statistic: str, values: Sequence[float], unit: Literal["share", "nats"]) -> Estimate:

@@ -145,10 +145,10 @@ def _differs(facts: Sequence[Facts]) -> bool:
 
 def _shape_estimates(found: statistics.Curve | Unknown) -> list[Estimate]:
     if isinstance(found, Unknown):
-        return [Estimate(name, found, None, 0) for name in ("ends", "lean")]
+        return [Estimate(name, found, None, 0, unit="difference") for name in ("ends", "lean")]
     named = (("ends", found.ends), ("lean", found.lean))
     return [
-        Estimate(name, each.value, each.interval, found.items, null_95=null_95, p=p)
+        Estimate(name, each.value, each.interval, found.items, null_95=null_95, p=p, unit="difference")
         for name, each in named
         for null_95, p in (of_null(each.null),)
     ]

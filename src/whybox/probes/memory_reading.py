@@ -84,8 +84,10 @@ def _cut(canaries: Sequence[Record]) -> str:
 
 def _of_pairs(name: str, seen: Pairs, floor: float | Unknown = NO_REPEATS, primary: bool = False) -> Estimate:
     if seen.harm is None:
-        return Estimate(name, Unknown("no item came back in both arms"), None, 0, floor, primary=primary)
-    return Estimate(name, seen.harm, paired_difference(seen), seen.n, floor, primary=primary)
+        reason = Unknown("no item came back in both arms")
+        return Estimate(name, reason, None, 0, floor, unit="difference", primary=primary)
+    interval = paired_difference(seen)
+    return Estimate(name, seen.harm, interval, seen.n, floor, unit="difference", primary=primary)
 
 
 def _beyond_chance(table: Table, arms: Sequence[str], seed: int) -> Iterator[Estimate]:
@@ -122,7 +124,7 @@ def _explained(table: Table, last: str, home: str) -> Iterator[Estimate]:
 def _unreliable(marks: Calls) -> Iterator[Estimate]:
     found = statistics.unreliability(marks[:, -1:])
     if not isinstance(found, Unknown):
-        yield Estimate("unreliability", found.gap, None, len(marks), primary=False)
+        yield Estimate("unreliability", found.gap, None, len(marks), unit="difference", primary=False)
 
 
 def _curves(table: Table, arms: Sequence[str], marks: Calls, depths: np.ndarray) -> Iterator[Curve]:

@@ -167,8 +167,8 @@ class _Variant:
 
     def _choices(self) -> Iterator[Estimate]:
         """What was taken, by content, place and label. A label that stays is a place, and is not told apart."""
-        yield of_effects(self._named("same content"), pair_shares(self.units[:, :, 0]))
-        yield of_effects(self._named("same place"), pair_shares(self.places[:, :, 0]))
+        yield of_effects(self._named("same content"), pair_shares(self.units[:, :, 0]), "share")
+        yield of_effects(self._named("same place"), pair_shares(self.places[:, :, 0]), "share")
         stands_first = self.right_places == 0
         yield of_effects(self._named("first place beyond right"), _beyond(self.places, stands_first))
         if self.name == MOVE:
@@ -249,8 +249,10 @@ def _spread(name: str, marks: Integer[np.ndarray, "item arm"], seed: int) -> Est
     whole = complete(marks)
     found = within_items(whole, spread, item_generator(seed, "order", name))
     if isinstance(found, Unknown):
-        return Estimate(name, found, None, len(whole), null_95=found, primary=False)
-    return Estimate(name, found.observed, None, len(whole), null_95=found.null_95, p=found.p, primary=False)
+        return Estimate(name, found, None, len(whole), null_95=found, unit="difference", primary=False)
+    return Estimate(
+        name, found.observed, None, len(whole), null_95=found.null_95, p=found.p, unit="difference", primary=False
+    )
 
 
 def _slope(name: str, marks: Integer[np.ndarray, "item arm"], arranged: Integer[np.ndarray, "arm k"]) -> Estimate:
@@ -258,5 +260,5 @@ def _slope(name: str, marks: Integer[np.ndarray, "item arm"], arranged: Integer[
     found = slope(marks, tau_to_first(arranged))
     items = len(complete(marks))
     if found is None:
-        return Estimate(name, Unknown("no item is whole"), None, items, primary=False)
-    return Estimate(name, *found, items, primary=False)
+        return Estimate(name, Unknown("no item is whole"), None, items, unit="difference", primary=False)
+    return Estimate(name, *found, items, unit="difference", primary=False)

@@ -18,7 +18,7 @@ SENSITIVITIES: dict[str, tuple[str, str]] = {
         "按第二侧实际运行（含其自身运算）：{kl}",
     ),
     "sens.floor": ("float32 alone moves it by {floor}", "仅 float32 运算的影响：{floor}"),
-    "sens.zero": ("≈ 0 (below the floor)", "≈ 0（低于噪声底）"),
+    "sens.zero": ("≈ 0 (below the floor)", "≈ 0（低于底噪）"),
     "sens.role": ("every {name}", "所有 {name}"),
     "sens.parameters": ("{n} parameters", "{n} 个参数"),
     "sens.part": ("Each part given back alone", "逐一恢复各部分"),

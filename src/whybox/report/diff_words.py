@@ -158,7 +158,7 @@ DIFFS: dict[str, tuple[str, str]] = {
     "diff.suspects": ("What was imposed", "尝试过的故障"),
     "diff.suspect": ("fault", "故障"),
     "diff.piece": ("piece", "片段"),
-    "diff.undone_error": ("left, ×floor", "剩余（×噪声底）"),
+    "diff.undone_error": ("left, ×floor", "剩余（×底噪）"),
     "diff.by_position": ("Error over positions, {site}", "各位置误差，{site}"),
     "diff.by_layer": ("Error through layers (median position)", "逐层误差（位置中位数）"),
     "diff.position": ("position", "位置"),

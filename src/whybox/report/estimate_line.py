@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from whybox.report.document import Lang
 from whybox.report.numbers import MINUS
@@ -10,12 +11,14 @@ from whybox.statistics.intervals import Interval
 from whybox.statistics.unknown import Unknown
 
 ALPHA = 0.05
+Unit = Literal["share", "difference"]
 
 
 @dataclass(frozen=True)
 class Shown:
-    """value, interval, floor, null_95: shares, shown as points. p, adjusted: None where there is no test.
+    """value, interval, floor, null_95: parts of 1, shown in % or in points. p, adjusted: None where there is no test.
 
+    unit: a share is a rate, a difference is one of two rates.
     net: whether the floor is taken off the value already.
     """
 
@@ -30,6 +33,7 @@ class Shown:
     calls: int
     errors: int
     net: bool = False
+    unit: Unit = "difference"
 
     @property
     def is_apart(self) -> bool:
@@ -60,7 +64,7 @@ def _value(shown: Shown, lang: Lang) -> str:
         return say("estimate.unknown", lang, name=shown.name, reason=shown.value.reason)
     assert shown.interval is not None, "a value never stands without its interval"
     low, high = (points(bound) for bound in shown.interval)
-    return say("estimate.points", lang, name=shown.name, value=points(shown.value), low=low, high=high)
+    return say(f"estimate.{shown.unit}", lang, name=shown.name, value=points(shown.value), low=low, high=high)
 
 
 def _beside(what: str, value: float | Unknown, lang: Lang) -> str:
@@ -69,8 +73,13 @@ def _beside(what: str, value: float | Unknown, lang: Lang) -> str:
     return say(f"estimate.{what}", lang, value=points(value))
 
 
+def limit(share: float, unit: Unit, lang: Lang) -> str:
+    """What a gate sets, as its writer would say it: 90 %, 2.5 %; of a difference 5 points."""
+    return say(f"limit.{unit}", lang, value=f"{100 * share:g}")
+
+
 def points(share: float) -> str:
-    """A share in points: 4.0, −0.3. What one decimal would hide is said as a bound: < 0.1, > −0.1."""
+    """A part of 1 in hundredths: 4.0, −0.3. What one decimal would hide is said as a bound: < 0.1, > −0.1."""
     size = abs(100 * share)
     if 0 < size < 0.05:
         return "< 0.1" if share > 0 else f"> {MINUS}0.1"

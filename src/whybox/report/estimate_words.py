@@ -1,7 +1,15 @@
 """Words of the one line in which an estimate stands beside all that it must stand beside."""
 
 ESTIMATES: dict[str, tuple[str, str]] = {
-    "estimate.points": ("{name} {value} points [{low}, {high}]", "{name} {value} 个百分点 [{low}, {high}]"),
+    "estimate.share": ("{name} {value} % [{low}, {high}]", "{name} {value} % [{low}, {high}]"),
+    "estimate.difference": ("{name} {value} points [{low}, {high}]", "{name} {value} 个百分点 [{low}, {high}]"),
+    "estimate.number": ("{name} {value}{bounds}", "{name} {value}{bounds}"),
+    "estimate.nats": ("{name} {value} nats{bounds}", "{name} {value} nats{bounds}"),
+    "estimate.turns": ("{name} {value} turns{bounds}", "{name} {value} 轮{bounds}"),
+    "estimate.tokens": ("{name} {value} tokens{bounds}", "{name} {value} 个 token{bounds}"),
+    "estimate.items": ("n {items} items", "n {items} 个样本"),
+    "limit.share": ("{value} %", "{value} %"),
+    "limit.difference": ("{value} points", "{value} 个百分点"),
     "estimate.unknown": ("{name} — ({reason})", "{name} —（{reason}）"),
     "estimate.floor": ("floor {value}", "底噪 {value}"),
     "estimate.net_floor": ("floor {value} (taken off)", "底噪 {value}（已扣除）"),

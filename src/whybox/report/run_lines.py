@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 
 from whybox.report.doctor_words import say as doctor
-from whybox.report.document import DoctorCheck, GateRow, Lang, Mechanism, ProbeRow, RunDocument
+from whybox.report.document import DoctorCheck, EstimateRow, GateRow, Lang, Mechanism, ProbeRow, RunDocument
 from whybox.report.estimate_line import Shown, line, p_text
 from whybox.report.numbers import interval, number
 from whybox.report.run_words import say
 from whybox.report.text_doctor import sentence
+from whybox.report.words import say as say_estimate
 from whybox.statistics.unknown import Unknown
 from whybox.verdict.experiment_words import named
 
@@ -31,8 +32,8 @@ def estimate_of(probe: ProbeRow, lang: Lang) -> str:
     if not probe.estimates:
         return probe.not_measured
     row = probe.estimates[0]
-    if row.unit != "share":
-        return f"{row.statistic} {row.estimate} {row.unit}"
+    if row.unit not in ("share", "difference"):
+        return _number(row, lang) + cut(probe, lang)
     shown = Shown(
         row.statistic,
         Unknown(row.estimate_reason or "") if row.estimate is None else row.estimate,
@@ -45,13 +46,26 @@ def estimate_of(probe: ProbeRow, lang: Lang) -> str:
         round(probe.calls / row.n) if row.n else 0,
         probe.errors,
         row.net,
+        row.unit,
     )
     return line(shown, lang) + cut(probe, lang)
 
 
+def _number(row: EstimateRow, lang: Lang) -> str:
+    """A statistic on a scale of its own: half-life 6.20 turns [4.10, 9.00] · n 40 items."""
+    return f"{_on_its_scale(row, lang)} · {say_estimate('estimate.items', lang, items=row.n)}"
+
+
+def _on_its_scale(row: EstimateRow, lang: Lang) -> str:
+    if row.estimate is None:
+        return say_estimate("estimate.unknown", lang, name=row.statistic, reason=row.estimate_reason or "")
+    bounds = "" if row.interval is None else f" {interval(row.interval)}"
+    return say_estimate(f"estimate.{row.unit}", lang, name=row.statistic, value=number(row.estimate), bounds=bounds)
+
+
 def cut(probe: ProbeRow, lang: Lang) -> str:
     """What to do about answers that ended before they gave a whole value; nothing where there are none."""
-    return f" · {say('run.cut', lang, n=probe.cut)}" if probe.cut else ""
+    return f" · {say('run.cut.one' if probe.cut == 1 else 'run.cut', lang, n=probe.cut)}" if probe.cut else ""
 
 
 def faults(document: RunDocument, lang: Lang) -> Iterator[tuple[str, str]]:

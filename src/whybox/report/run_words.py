@@ -32,6 +32,10 @@ RUNS: dict[str, tuple[str, str]] = {
         "{n} answers were cut by max_tokens before they gave a whole value: raise it",
         "{n} 个回答还没给出完整的答案就被 max_tokens 截断：请调大该值",
     ),
+    "run.cut.one": (
+        "1 answer was cut by max_tokens before it gave a whole value: raise it",
+        "1 个回答还没给出完整的答案就被 max_tokens 截断：请调大该值",
+    ),
     "run.needs": ("About {n} more items would settle it.", "再增加约 {n} 个样本即可判定。"),
     "because.shown.pass": ("The demand is shown to hold (p {holds}).", "数据表明要求成立（p {holds}）。"),
     "because.shown.fail": ("{demand} is shown not to hold (p {broken}).", "数据表明 {demand} 不成立（p {broken}）。"),

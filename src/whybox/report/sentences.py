@@ -3,6 +3,7 @@
 from whybox.report.document import Cause, Lang, Metric, SegmentRow, Verdict, WhyDocument
 from whybox.report.numbers import below, interval, number, percent
 from whybox.report.words import claim_key, say
+from whybox.statistics.ranks import share_p
 from whybox.verdict.experiment_words import named, segment_named
 from whybox.verdict.tree import ALPHA
 
@@ -164,7 +165,9 @@ def _beside_null(row: SegmentRow, lang: Lang) -> str:
     if row.null.p <= ALPHA:
         return ""
     few = 1 / (row.null.draws + 1) > ALPHA
-    return say("evidence.finding.few" if few else "evidence.finding.null", lang, p=number(row.null.p), n=row.null.draws)
+    other_way = row.null.same_way is not None and share_p(row.null.same_way, row.null.draws) <= ALPHA
+    key = "few" if few else "other_way" if other_way else "null"
+    return say(f"evidence.finding.{key}", lang, p=number(row.null.p), n=row.null.draws)
 
 
 def lens_finding(document: WhyDocument, lang: Lang) -> str:

@@ -3,6 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
+from whybox.report.doctor_words import say as doctor
 from whybox.report.document import Lang, RunDocument
 from whybox.report.run_lines import MARKS, estimate_of, faults, mechanisms, why
 from whybox.report.run_words import say
@@ -18,7 +19,8 @@ def render_run(document: RunDocument, console: Console, lang: Lang) -> None:
     for name, said in faults(document, lang):
         console.print(Text(f"{one_line(name)}  {one_line(said)}"), style="bold yellow")
     for row in document.floor:
-        values = {"n": row.calls, "hits": row.differing, "condition": row.condition, "target": one_line(row.target)}
+        condition = doctor(f"condition.{row.condition}", lang)
+        values = {"n": row.calls, "hits": row.differing, "condition": condition, "target": one_line(row.target)}
         console.print(Text(say("run.floor", lang, **values)), style="dim")
     for probe in document.probes:
         console.print()

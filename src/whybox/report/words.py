@@ -99,6 +99,10 @@ WORDS: dict[str, tuple[str, str]] = (
             "; other spans of its length reach as far (p\u00a0=\u00a0{p})",
             "；等长的其他片段也能达到（p\u00a0=\u00a0{p}）",
         ),
+        "evidence.finding.other_way": (
+            "; other spans of its length reach as far the other way (p\u00a0=\u00a0{p})",
+            "；等长的其他片段朝相反方向也能达到（p\u00a0=\u00a0{p}）",
+        ),
         "evidence.finding.few": (
             "; only {n} other spans of its length exist, too few to tell it from chance (p\u00a0=\u00a0{p})",
             "；等长的其他片段只有 {n} 个，无法与偶然区分（p\u00a0=\u00a0{p}）",

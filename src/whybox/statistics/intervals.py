@@ -29,11 +29,11 @@ class Rate:
 
 
 def wilson(rate: Rate) -> Interval | None:
-    """95 % Wilson interval of a rate, for showing; None when nothing was counted."""
+    """95 % Wilson interval of a rate, for showing; None when nothing was counted. Its ends are 0 and 1, not 3e-17."""
     if rate.n == 0:
         return None
     low, high = proportion_confint(rate.hits, rate.n, method="wilson")
-    return float(low), float(high)
+    return float(low) if rate.hits else 0.0, float(high) if rate.hits < rate.n else 1.0
 
 
 def clopper_pearson(rate: Rate, alpha: float = 0.05) -> Interval | None:

@@ -137,7 +137,7 @@ def _over_tables(n: int, difference: float, discordance: float, passes: Passes) 
     differing = np.arange(int(stats.binom.ppf(1e-9, n, discordance)), int(stats.binom.isf(1e-9, n, discordance)) + 1)
     worse = np.arange(differing[-1] + 1)[None, :]
     total = differing[:, None]
-    share = (discordance + difference) / (2 * discordance)
+    share = (discordance + difference) / (2 * discordance) if discordance else 0.5  # of no pair
     weight = stats.binom.pmf(total, n, discordance) * stats.binom.pmf(worse, total, share)
     better = np.maximum(total - worse, 0)
     return float(weight[(worse <= total) & passes(np.broadcast_to(worse, better.shape), better, n)].sum())

@@ -14,12 +14,14 @@ class NullBand:
     """Effects of matched draws: the band that holds 95 % of them, and the rank p of the effect among them.
 
     smallest_p: what p would be if no draw were as large; with few distinct draws it cannot fall below 1/(draws + 1).
+    same_way: how many draws are as large in the effect's own direction; p counts the other one as well.
     """
 
     low: float
     high: float
     p: float
     draws: int
+    same_way: int
 
     @property
     def smallest_p(self) -> float:
@@ -41,7 +43,8 @@ def null_band(effect: float, draws: Sequence[float]) -> NullBand | None:
     if not draws:
         return None
     low, high = np.quantile(np.asarray(draws, np.float64), [0.025, 0.975])
-    return NullBand(float(low), float(high), rank_p(effect, draws), len(draws))
+    same_way = sum(draw * effect > 0 and abs(draw) >= abs(effect) for draw in draws)
+    return NullBand(float(low), float(high), rank_p(effect, draws), len(draws), same_way)
 
 
 @dataclass(frozen=True)

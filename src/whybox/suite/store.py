@@ -101,14 +101,19 @@ class Store:
         plan = records.plan_digest(calls, identities)
         found = self.note("plan")
         if found not in (None, plan):
-            differs = differences(records.parsed(self.note(TERMS) or "{}"), terms)
-            raise UsageError(
-                f"{self.path} holds another run: {'; '.join(differs) or 'of another suite, seed, target or size'}",
-                "go on with that one, or use another -o",
-            )
+            self.require(terms)
+            raise self._another("of another suite, seed, target or size")
         if found is None:
             self._write_plan(plan, calls, terms)
         return self.note("run") or ""
+
+    def require(self, terms: Terms) -> None:
+        """UsageError where the file holds a run that follows from other terms; nothing has to be planned to see it."""
+        if differs := differences(records.parsed(self.note(TERMS) or "{}"), terms):
+            raise self._another("; ".join(differs))
+
+    def _another(self, how: str) -> UsageError:
+        return UsageError(f"{self.path} holds another run: {how}", "go on with that one, or use another -o")
 
     def extend(self, calls: Sequence[Call]) -> None:
         """Calls of a further round: what is asked because of what came back. Those that are there stay."""

@@ -78,6 +78,19 @@ class Parting:
     error: float
 
 
+Doubt = Literal["none", "few", "other-way"]
+
+
+@dataclass(frozen=True)
+class Unsettled:
+    """A part whose cut lowers the metric, and why its null cannot settle it: no other span of its length exists, too
+    few for any p ≤ .05, or p is above .05 only for spans that raise the metric as much.
+    """
+
+    name: str
+    why: Doubt
+
+
 Several = Literal["right-first", "right-later"]
 
 
@@ -105,8 +118,8 @@ class Facts:
     value. supplied_by: sentences of the prompt without which the given answer is another one. presumed: the evidence
     was guessed, from the sentences that state the right answer; off_question: it shares no word with the question.
     nearer: parts that state the wrong answer and share more of the question's words than the evidence. alone_off_form:
-    the evidence alone gives the right value in another form. too_few_beside: parts whose cut exceeds the floor, and
-    that so few other spans match that no p ≤ .05 was possible.
+    the evidence alone gives the right value in another form. unsettled: parts whose cut lowers the metric beyond the
+    floor, where its null cannot settle it. kept: parts that stay in every prompt: no evidence, question or other.
     """
 
     right: bool
@@ -158,7 +171,8 @@ class Facts:
     pairs: tuple[Pair, ...] = ()
     lift: float | None = None
     rests_on: tuple[str, ...] = ()
-    too_few_beside: tuple[str, ...] = ()
+    unsettled: tuple[Unsettled, ...] = ()
+    kept: tuple[str, ...] = ()
     ignores_evidence: bool | None = None
     not_run: tuple[str, ...] = ()
 

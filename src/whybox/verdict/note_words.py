@@ -106,6 +106,7 @@ NOTES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
         r"(YaRN|LongRoPE) magnitude (\S+) by the rule: (.+)",
         lambda m: f"{m[1]} 的幅度 {m[2]}，规则：{_RULES.get(m[3], m[3])}",
     ),
+    (r"planted weights: the mechanism is known by construction", lambda _: "人工布置的权重：机制在构造时已知"),
     # how a prompt was read
     (
         r"(.+): (.+) would have become a control token; it is ordinary text here",

@@ -17,8 +17,8 @@ from whybox.compare.switches import Compared, Switched
 from whybox.items.lenient import unwrapped
 from whybox.items.scoring.scorers import NO_WORDS, YES_WORDS
 from whybox.statistics.intervals import Rate
-from whybox.statistics.ranks import NullBand
-from whybox.verdict.facts import Facts, Pair, Parting, Several, ShamRun, Try
+from whybox.statistics.ranks import NullBand, share_p
+from whybox.verdict.facts import Doubt, Facts, Pair, Parting, Several, ShamRun, Try, Unsettled
 from whybox.verdict.tree import ALPHA
 
 
@@ -58,6 +58,7 @@ def _of_answer(study: Study) -> Facts:
         lenient=_lenient(study),
         several=_several(study),
         beside=bool(study.roles.others),
+        kept=_kept(study),
         forced=None if study.forced is None else (study.forced[0], study.forced[1].ld),
         evidence=study.roles.evidence,
         presumed=study.roles.presumed,
@@ -118,7 +119,7 @@ def _of_segments(facts: Facts, study: Study) -> Facts:
         facts,
         total_in_null=_total_in_null(study),
         rests_on=tuple(found.name for found in study.segments if is_support(found, setting.delta)),
-        too_few_beside=tuple(found.name for found in study.segments if _has_few_beside(found, setting.delta)),
+        unsettled=tuple(_unsettled(study)),
         ignores_evidence=_ignores_evidence(study),
     )
 
@@ -226,12 +227,26 @@ def is_support(found: SegmentEffects, delta: float) -> bool:
     return direct.ld < -5 * delta and null.p <= ALPHA
 
 
-def _has_few_beside(found: SegmentEffects, delta: float) -> bool:
-    """Whether cutting a part lowers the metric beyond the floor, with too few matched spans for any p ≤ .05."""
+def _unsettled(study: Study) -> Iterator[Unsettled]:
+    """Parts of the case alone: what it does not write is compared with no other spans."""
+    parts = {part.name for part in study.asked.case.parts}
+    for found in study.segments:
+        if found.name in parts and (why := doubt(found, study.decided.delta)) is not None:
+            yield Unsettled(found.name, why)
+
+
+def doubt(found: SegmentEffects, delta: float) -> Doubt | None:
+    """Why the null cannot settle a cut that lowers the metric beyond the floor; None where it can."""
     direct, null = found.direct, found.null
-    if not isinstance(direct, Reading) or direct.ld >= -5 * delta:
-        return False
-    return isinstance(null, NullBand) and null.smallest_p > ALPHA and null.p <= null.smallest_p
+    if not isinstance(direct, Reading) or direct.ld >= -STEPS * delta:
+        return None
+    if not isinstance(null, NullBand):
+        return "none"
+    if null.p <= ALPHA:
+        return None
+    if null.smallest_p > ALPHA and null.p <= null.smallest_p:
+        return "few"
+    return "other-way" if share_p(null.same_way, null.draws) <= ALPHA else None
 
 
 def _try(study: Study, name: str) -> Try | None:
@@ -261,6 +276,12 @@ def _stated_beside(study: Study) -> tuple[str, ...]:
         return ()
     case = study.asked.case
     return tuple(p.name for p in case.parts if p.name not in study.roles.evidence and states(case, p.text))
+
+
+def _kept(study: Study) -> tuple[str, ...]:
+    roles = study.roles
+    taken = {*roles.evidence, *roles.others, roles.question}
+    return tuple(part.name for part in study.asked.case.parts if part.name not in taken)
 
 
 def _wrong_stated(study: Study) -> tuple[str, ...]:

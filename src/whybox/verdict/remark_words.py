@@ -89,9 +89,13 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "去掉证据及其旁边的材料后，模型给出同样的错误答案，可能是旧知识与文本相左；但把头与 MLP 逐个或成小组置零，都得不到正确答案，因此未能证实",
     ),
     Remark.STATED_BESIDE: (
-        "the right answer is stated outside the evidence as well, in {stated_beside}: what the evidence alone does is then hard "
+        "the right answer is stated outside the evidence as well, in {stated_beside}: what the evidence itself does is then hard "
         "to tell",
         "证据之外也给出了正确答案（{stated_beside}），因此难以看出证据本身的作用",
+    ),
+    Remark.STATED_ELSEWHERE: (
+        "as the scorer reads it, the right answer is stated in {stated_beside} and not in the evidence",
+        "按评分器的读法，给出正确答案的是 {stated_beside}，而不是证据",
     ),
     Remark.CUT_SHORT: (
         "the answer was cut by its limit of tokens before it gave a whole value; written on, it gives one: raise the limit",
@@ -102,9 +106,13 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "证据是否被看到却未被使用尚无定论：没有做读取头的激活替换",
     ),
     Remark.STATED_DECODING: (
-        "every answer was written under the decoding that the case states: what the model does with the evidence alone when it "
-        "decodes greedily was not run",
-        "所有回答都按用例所述的解码方式写出：只留证据并用贪心解码时会怎样，没有做",
+        "changed prompts were answered under the decoding that the case states: what the model does with the evidence alone when "
+        "it decodes greedily was not run",
+        "改动后的提示都按用例所述的解码方式作答：只留证据并用贪心解码时会怎样，没有做",
+    ),
+    Remark.STATED_DECODING_ONE: (
+        "this very prompt was decoded greedily too; what the changes of it do when the model decodes greedily was not run",
+        "这个提示本身也用贪心解码写过；各种改动在贪心解码时会怎样，没有做",
     ),
     Remark.BOOST_FLIPS: (
         "“{boost}” turns the answer right; that names a cause only where the evidence alone is right",
@@ -123,6 +131,29 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "警告：切断证据没有使指标下降到同时超出底噪与零分布",
     ),
 }  # fmt: skip
+
+RIGHT: dict[str, tuple[str, str]] = {
+    "none": ("The answer written here is right", "这里写出的答案是正确的"),
+    "rests": ("cutting {about} lowers the metric beyond floor and null", "切断 {about} 使指标下降，超出底噪与零分布"),
+    "rests.none": (
+        "what cutting {about} takes away exceeds the floor, and no other span of its length exists to compare it with",
+        "切断 {about} 的影响超出底噪，但没有同样长度的其他片段可作比较",
+    ),
+    "rests.few": (
+        "what cutting {about} takes away exceeds the floor, and too few other spans of its length exist to tell it from chance",
+        "切断 {about} 的影响超出底噪，但同样长度的其他片段太少，无法与偶然区分",
+    ),
+    "rests.other-way": (
+        "cutting {about} lowers the metric beyond the floor, as hardly any other span of its length does; but others raise it as "
+        "much, and p, which counts both ways, is above .05",
+        "切断 {about} 使指标下降到超出底噪，同样长度的其他片段几乎都不能使它下降这么多；但有的能使它上升同样多，而 p 升降都计，因此高于 .05",
+    ),
+    "rests.nothing": (
+        "no single part, cut off, lowers the metric beyond both floor and null",
+        "没有哪一部分在单独切断时使指标下降到同时超出底噪与零分布",
+    ),
+}  # fmt: skip
+"""Of a right answer, and of what it rests on."""
 
 SHAMS: dict[str, tuple[str, str]] = {
     "shams": ("{flipped} of {n} shams do (p = {p})", "{n} 个对照中有 {flipped} 个能做到（p = {p}）"),

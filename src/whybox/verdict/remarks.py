@@ -30,10 +30,12 @@ class Remark(StrEnum):
     EVIDENCE_SILENT = "evidence-silent"
     WRONG_STATED = "wrong-stated"
     STATED_BESIDE = "stated-beside"
+    STATED_ELSEWHERE = "stated-elsewhere"
     MEMORY_OPEN = "memory-open"
     CUT_SHORT = "cut-short"
     READERS_NOT_RUN = "readers-not-run"
     STATED_DECODING = "stated-decoding"
+    STATED_DECODING_ONE = "stated-decoding-one"
     BOOST_FLIPS = "boost-flips"
     RIGHT_WITHOUT = "right-without"
     NEEDS_NO_EVIDENCE = "needs-no-evidence"
@@ -46,10 +48,9 @@ def warnings(facts: Facts) -> Iterator[Remark]:
         yield Remark.GUESSED
     if facts.closed is not None and facts.closed.flips:
         yield Remark.NEEDS_NO_EVIDENCE
-    elif facts.ignores_evidence and not set(facts.evidence) & set(facts.too_few_beside):
+    elif facts.ignores_evidence and not set(facts.evidence) & {one.name for one in facts.unsettled}:
         yield Remark.NOT_ON_EVIDENCE
-    if facts.stated_beside:
-        yield Remark.STATED_BESIDE
+    yield from _about_beside(facts)
 
 
 def _readers_left_out(facts: Facts) -> bool:
@@ -68,6 +69,12 @@ def _about_declaration(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.SUPPLIED
     if facts.alone_off_form and not named:
         yield Remark.ALONE_OFF_FORM
+
+
+def _about_beside(facts: Facts) -> Iterator[Remark]:
+    """Where parts that are not named as evidence state the right answer: as well, or in its place."""
+    if facts.stated_beside:
+        yield Remark.STATED_ELSEWHERE if facts.evidence_states is False else Remark.STATED_BESIDE
 
 
 def _about_memory(facts: Facts) -> Iterator[Remark]:
@@ -93,13 +100,13 @@ def remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.EVIDENCE_SILENT
     if not named and not facts.right:
         yield from _about_memory(facts)
-    if facts.stated_beside and not facts.right:
-        yield Remark.STATED_BESIDE
+    if not facts.right:
+        yield from _about_beside(facts)
     codes = [(leaf.code, leaf.detail) for leaf in named]
     if facts.cut_short and ("decoding", LIMIT) not in codes:
         yield Remark.CUT_SHORT
     if not named and facts.stated_decoding and facts.alone_right is False:
-        yield Remark.STATED_DECODING
+        yield Remark.STATED_DECODING if facts.beside or facts.greedy is None else Remark.STATED_DECODING_ONE
     if ("order", None) in codes and not any(edge.flips for edge in facts.edges):
         yield Remark.MECHANISM_NOT_SHOWN
     if ("order", None) in codes and facts.across_roles:

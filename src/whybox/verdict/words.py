@@ -7,14 +7,14 @@ from whybox.statistics.intervals import Rate, mean_interval, wilson
 from whybox.verdict.experiment_words import named
 from whybox.verdict.facts import Facts, ShamRun, Try
 from whybox.verdict.leaf import LIMIT, Leaf
-from whybox.verdict.remark_words import LACKS, NEXT, REMARKS, SHAMS, TRY_LACK, TRY_REASON, TRY_REMARK
+from whybox.verdict.remark_words import LACKS, NEXT, REMARKS, RIGHT, SHAMS, TRY_LACK, TRY_REASON, TRY_REMARK
 from whybox.verdict.remarks import Remark
 from whybox.verdict.tree import Ruling
 
 Lang = Literal["en", "zh"]
 BOUNDS = (" (95 % interval {:.2f}–{:.2f})", "（95 % 区间 {:.2f}–{:.2f}）")
 
-WORDS: dict[str, tuple[str, str]] = SHAMS | {
+WORDS: dict[str, tuple[str, str]] = SHAMS | RIGHT | {
     "own": (" (LD {ld} on its own path)", "（在其自身路径上 LD {ld}）"),
     "alone.right": ("With the evidence alone the answer is right{ld}", "只留证据时答案正确{ld}"),
     "alone.wrong": ("With the evidence alone the answer is not right either{ld}", "只留证据时答案也不正确{ld}"),
@@ -23,10 +23,9 @@ WORDS: dict[str, tuple[str, str]] = SHAMS | {
         "none of the {n} other orders that were tried gives the right answer ({left} more exist)",
         "试过的 {n} 种其他顺序都得不到正确答案（另有 {left} 种未试）",
     ),
-    "orders.right": ("in the order “{order}” the answer is right", "顺序为“{order}”时答案正确"),
     "orders.some": (
-        "in {right} of {n} other orders the answer is right, such as “{order}”",
-        "其他 {n} 种顺序中有 {right} 种答案正确，例如“{order}”",
+        "in {right} of {n} other orders the answer is right",
+        "其他 {n} 种顺序中有 {right} 种答案正确",
     ),
     "flip": ("“{what}” turns the answer right{ld}", "“{what}”使答案变为正确{ld}"),
     "no-flip": ("“{what}” does not turn the answer right{ld}", "“{what}”不能使答案变为正确{ld}"),
@@ -43,8 +42,13 @@ WORDS: dict[str, tuple[str, str]] = SHAMS | {
         "在没有沉淀的头中，决定位置分给证据的注意力是按长度平摊时的 {lift} 倍",
     ),
     "alone.prompt": (
-        "Nothing stands beside the evidence, so that the evidence alone is this very prompt and shows nothing more",
-        "证据之外没有别的材料，“只留证据”就是这个提示本身，不能说明更多问题",
+        "Nothing stands beside the evidence and the question, so that the evidence alone is this very prompt and shows nothing more",
+        "除证据与问题之外没有别的材料，“只留证据”就是这个提示本身，不能说明更多问题",
+    ),
+    "alone.prompt.kept": (
+        "Beside the evidence and the question stands only {kept}, which stays in every prompt, so that the evidence alone is this "
+        "very prompt and shows nothing more",
+        "除证据与问题之外只有 {kept}，它在每个提示中都保留，因此“只留证据”就是这个提示本身，不能说明更多问题",
     ),
     "orders.several": (
         "no other order of the parts gives the right answer alone",
@@ -62,16 +66,6 @@ WORDS: dict[str, tuple[str, str]] = SHAMS | {
     "total.null": (
         "hiding the evidence from every later position does not move the metric beyond its null",
         "对之后所有位置隐藏证据，指标的变化不超出零分布",
-    ),
-    "none": ("The answer written here is right", "这里写出的答案是正确的"),
-    "rests": ("cutting {about} lowers the metric beyond floor and null", "切断 {about} 使指标下降，超出底噪与零分布"),
-    "rests.open": (
-        "what cutting {about} takes away exceeds the floor, and too few other spans of its length exist to tell it from chance",
-        "切断 {about} 的影响超出底噪，但同样长度的其他片段太少，无法与偶然区分",
-    ),
-    "rests.nothing": (
-        "no single part, cut off, lowers the metric beyond both floor and null",
-        "没有哪一部分在单独切断时使指标下降到同时超出底噪与零分布",
     ),
     "not-reproduced": (
         "The wrong output was observed elsewhere; here the same prompt gives the right answer. Weights, rendered ids, stop "
@@ -188,8 +182,7 @@ def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
     match leaf.code, leaf.detail:
         case "none", _:
             yield _say("none", lang)
-            key = "rests" if leaf.about else "rests.open" if facts.too_few_beside else "rests.nothing"
-            yield _say(key, lang, about=", ".join(leaf.about or facts.too_few_beside))
+            yield from _rests_on(leaf, facts, lang)
         case "not-determined", "not-reproduced-here":
             yield _say("not-reproduced", lang)
         case "not-determined", _:
@@ -228,6 +221,16 @@ def _grounds(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
             yield from _proof(leaf, facts, lang)
 
 
+def _rests_on(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:
+    """The parts that a right answer rests on; where there is none, those of which the null cannot tell."""
+    if leaf.about or not facts.unsettled:
+        yield _say("rests" if leaf.about else "rests.nothing", lang, about=", ".join(leaf.about))
+        return
+    for why in dict.fromkeys(one.why for one in facts.unsettled):
+        about = ", ".join(one.name for one in facts.unsettled if one.why == why)
+        yield _say(f"rests.{why}", lang, about=about)
+
+
 def _no_cause(facts: Facts, lang: Lang) -> str:
     """Which changes turn the answer right all the same. What the evidence alone does is said behind it."""
     flipping = [one for one in facts.tried if one.flips and one is not facts.alone]
@@ -251,27 +254,27 @@ def _switched(facts: Facts, lang: Lang) -> Iterator[str]:
 
 def _about_alone(facts: Facts, lang: Lang) -> Iterator[str]:
     if facts.evidence and not facts.beside and not facts.right:
-        yield _say("alone.prompt", lang)
+        yield _say("alone.prompt.kept" if facts.kept else "alone.prompt", lang, kept=", ".join(facts.kept))
     if facts.alone is None:
         return
     key = "alone.right" if facts.alone.flips else "alone.wrong"
     ahead = not facts.alone.flips and facts.alone.own is not None and facts.alone.own > 0
     first = _say(key, lang, ld="" if ahead else _ld_of(facts.alone, lang))
-    flipping = [order.what.removeprefix("order ") for order in facts.orders if order.flips]
-    if facts.orders:
-        yield _joined([first, _about_orders(facts, flipping, lang)], lang)
+    if told := _about_orders(facts, lang):
+        yield _joined([first, told], lang)
     else:
         yield first
 
 
-def _about_orders(facts: Facts, flipping: Sequence[str], lang: Lang) -> str:
-    """How many of the orders that were tried give the right answer, and one of them."""
-    if not flipping:
-        key = "orders.several" if any(order.several for order in facts.orders) else "orders.none"
-        tried = ".tried" if facts.orders_left else ""
-        return _say(f"{key}{tried}", lang, n=len(facts.orders), left=facts.orders_left)
-    key = "orders.right" if len(facts.orders) == 1 else "orders.some"
-    return _say(key, lang, right=len(flipping), n=len(facts.orders), order=flipping[0])
+def _about_orders(facts: Facts, lang: Lang) -> str:
+    """How many of the orders that were tried give the right answer. Each that does is named as a change that flips."""
+    flipping = sum(order.flips for order in facts.orders)
+    if flipping:
+        return "" if len(facts.orders) == 1 else _say("orders.some", lang, right=flipping, n=len(facts.orders))
+    if not facts.orders:
+        return ""
+    key = "orders.several" if any(order.several for order in facts.orders) else "orders.none"
+    return _say(f"{key}.tried" if facts.orders_left else key, lang, n=len(facts.orders), left=facts.orders_left)
 
 
 def _proof(leaf: Leaf, facts: Facts, lang: Lang) -> Iterator[str]:

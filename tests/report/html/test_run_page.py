@@ -25,7 +25,7 @@ def unpacked(text: str) -> dict[str, Any]:
 
 
 def test_the_verdict_names_the_gate_that_decided() -> None:
-    assert headline(run_fixtures.run(), "en") == "fail on bot: not met. At most 5.0 points."
+    assert headline(run_fixtures.run(), "en") == "fail on bot: not met. At most 5 points."
     html = run_page(run_fixtures.run(), run_fixtures.calls(), "en")
     assert html.index("fail on bot: not met") < html.index("What was run")
     assert "About 240 more items would settle it." in html

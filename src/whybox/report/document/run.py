@@ -61,6 +61,8 @@ class AaRow(Part):
 class EstimateRow(Part):
     """A statistic beside all that it must stand beside. estimate, interval, floor, null_95: in the unit.
 
+    unit: share and difference are parts of 1: a rate, read in %, and a difference of two rates, read in points.
+
     net: whether estimate, interval and null_95 have the floor taken off.
     """
 
@@ -69,7 +71,7 @@ class EstimateRow(Part):
     estimate_reason: str | None = None
     interval: Interval | None
     interval_reason: str | None = None
-    unit: Literal["share", "nats", "turns", "tokens", "number"]
+    unit: Literal["share", "difference", "nats", "turns", "tokens", "number"]
     n: int
     floor: float | None
     floor_reason: str | None = None

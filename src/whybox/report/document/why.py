@@ -76,12 +76,16 @@ class Metric(Part):
 
 
 class Null(Part):
-    """Matched random draws: the band that holds 95 % of them, p = (1 + #{|e_r| ≥ |e|})/(draws + 1)."""
+    """Matched random draws: the band that holds 95 % of them, p = (1 + #{|e_r| ≥ |e|})/(draws + 1). same_way: of those
+    that are as large, how many go the effect's own way.
+    """
 
     low: float
     high: float
     p: float = Field(ge=0, le=1)
     draws: int = Field(ge=1)
+    same_way: int | None = Field(None, ge=0)
+    same_way_reason: str | None = "it was not counted when this was saved"
 
 
 class Sides(Part):

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from whybox.report.doctor_words import say as doctor
 from whybox.report.document import CallsPayload, GateRow, GridRow, Lang, ProbeRow, RunDocument
 from whybox.report.estimate_line import p_text, points
 from whybox.report.html.page import Bundle, Table, page
@@ -66,6 +67,7 @@ def run_page(document: RunDocument, calls: CallsPayload, lang: Lang) -> str:
         why=lambda gate: why(gate, lang),
         cut=lambda probe: cut(probe, lang),
         examined=lambda check: examined(check, lang),
+        condition=lambda name: doctor(f"condition.{name}", lang),
         faults=list(faults(document, lang))[:MOST_FAULTS],
         most_checks=MOST_CHECKS,
         mechanism=lambda found: mechanism(found, lang),
@@ -106,8 +108,9 @@ def _tables(section: Section, lang: Lang) -> list[Table]:
     ]
     for row in section.probe.estimates:
         low, high = row.interval or (None, None)
+        unit = say(f"rp.unit.{row.unit}", lang)
         numbers = [exact(row.floor), exact(row.null_95), _p(row.p), _p(row.p_adjusted)]
-        told = [row.statistic, _or(row.estimate, row.estimate_reason), exact(low), exact(high), row.unit, str(row.n)]
+        told = [row.statistic, _or(row.estimate, row.estimate_reason), exact(low), exact(high), unit, str(row.n)]
         tables[0].rows.append([*told, *numbers])
     if section.probe.curves:
         rows = [

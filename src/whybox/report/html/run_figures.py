@@ -51,7 +51,7 @@ class RateCurve:
 
 def forest(rows: Sequence[EstimateRow]) -> Forest | None:
     """Shares on one axis of points; None where no estimate is a share."""
-    shares = [row for row in rows if row.unit == "share"][:MOST_ROWS]
+    shares = [row for row in rows if row.unit in ("share", "difference")][:MOST_ROWS]
     known = [value for row in shares for value in _values(row)]
     if not known:
         return None
@@ -64,7 +64,7 @@ def _values(row: EstimateRow) -> list[float]:
 
 
 def _forest_row(row: EstimateRow, scale: Scale) -> ForestRow:
-    told = "—" if row.estimate is None else points(row.estimate)
+    told = "—" if row.estimate is None else points(row.estimate) + (" %" if row.unit == "share" else "")
     if row.interval is not None:
         told += f" [{points(row.interval[0])}, {points(row.interval[1])}]"
     return ForestRow(

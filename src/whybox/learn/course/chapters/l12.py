@@ -79,7 +79,7 @@ def case_subject(ground: Ground) -> Subject:
     """Case R up to its decision, with its evidence and a wrong answer."""
     study = ground.case_r.study
     looked = look_at(ground.model, study.path)
-    return of_run(looked, heads_of(looked, "not run"), study.roles.evidence, wrong=True)
+    return of_run(looked, heads_of(looked, "not run"), study.roles.evidence, wrong=True, question=study.roles.question)
 
 
 def head_row(ground: Ground, layer: int, head: int) -> dict[str, float]:
