@@ -77,6 +77,8 @@ def report(page: Page, lang: str) -> None:
     grid.focus()
     grid.press("Enter")
     page.locator("#head-tools button").first.wait_for()
+    page.locator("[data-view=every]").click()
+    page.wait_for_timeout(SCROLLED_MS)
     kept(page.locator("#instrument"), f"explorer-head-{lang}")
     page.locator("[data-view=main]").click()
     page.wait_for_timeout(SCROLLED_MS)

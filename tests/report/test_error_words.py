@@ -2,6 +2,7 @@
 
 import ast
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,3 +118,14 @@ def test_english_stays_and_what_is_unknown_says_its_kind() -> None:
 def test_hostile_text_is_kept_as_it_is() -> None:
     name = "{0}{}%s</script>\n退款"
     assert name in in_language(f"no segment {name!s}; this prompt has a", "zh")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a: " * 50_000, ": " * 50_000 + "expected ", "{}: expected {}, found {}: " * 20_000, "no segment " * 50_000],
+)
+def test_long_hostile_text_is_read_in_time(text: str) -> None:
+    """A name may be anything: colons without end, pieces of sentences over and over."""
+    began = time.monotonic()
+    assert in_language(text, "zh")
+    assert time.monotonic() - began < 2

@@ -6,12 +6,13 @@ A blank {} stands for whatever the sentence was filled with; what is put into a 
 that is not listed is shown as it is, behind what kind of error it is.
 """
 
-import re
 from functools import cache
 
 from whybox import errors
 from whybox.errors import WhyboxError
 from whybox.report.document import Lang
+
+DEEP = 4  # sentences within each other; names may hold colons without end
 
 KINDS: dict[type[WhyboxError], str] = {
     errors.PromptError: "提示词无法运行",
@@ -256,25 +257,42 @@ def said(error: WhyboxError, lang: Lang) -> dict[str, str]:
 
 def in_language(text: str, lang: Lang) -> str:
     """The sentence in `lang`; itself where only English is known."""
-    return text if lang == "en" or not text else _chinese(text) or text
+    return text if lang == "en" or not text else _chinese(text, DEEP) or text
 
 
-def _chinese(text: str) -> str | None:
-    """None for what is not listed. A name, a colon and a known sentence is known as well."""
-    for pattern, chinese in _patterns():
-        if found := pattern.fullmatch(text):
-            return chinese.format(*(_chinese(blank) or blank for blank in found.groups()))
+def _chinese(text: str, deep: int) -> str | None:
+    """None for what is not listed. A name, a colon and a known sentence is known as well. deep: sentences in it."""
+    if deep == 0:
+        return None
+    for pieces, chinese in _listed():
+        if (blanks := _blanks(text, pieces)) is not None:
+            return chinese.format(*(_chinese(blank, deep - 1) or blank for blank in blanks))
     name, colon, rest = text.partition(": ")
-    inner = _chinese(rest) if colon else None
+    inner = _chinese(rest, deep - 1) if colon else None
     return None if inner is None else f"{name}：{inner}"
 
 
 @cache
-def _patterns() -> list[tuple[re.Pattern[str], str]]:
-    """The most literal first, so that a blank swallows no more than it must."""
+def _listed() -> list[tuple[list[str], str]]:
+    """What stands around the blanks. The most literal first, so that a blank swallows no more than it must."""
     listed = sorted((SENTENCES | SHAPES).items(), key=lambda pair: -len(pair[0].replace("{}", "")))
-    return [(_pattern(english), chinese) for english, chinese in listed]
+    return [(english.split("{}"), chinese) for english, chinese in listed]
 
 
-def _pattern(english: str) -> re.Pattern[str]:
-    return re.compile(r"(.*?)".join(re.escape(piece) for piece in english.split("{}")), re.DOTALL)
+def _blanks(text: str, pieces: list[str]) -> list[str] | None:
+    """What fills the blanks, each as short as it can be; None for another text. Reads the text once, whatever it is."""
+    first, *between = pieces
+    if not between:
+        return [] if text == first else None
+    last = between.pop()
+    at, end = len(first), len(text) - len(last)
+    if at > end or not text.startswith(first) or not text.endswith(last):
+        return None
+    blanks = []
+    for piece in between:
+        found = text.find(piece, at, end)
+        if found < 0:
+            return None
+        blanks.append(text[at:found])
+        at = found + len(piece)
+    return [*blanks, text[at:end]]

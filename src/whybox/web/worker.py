@@ -34,12 +34,11 @@ class Cancelled(Exception):
 class Piece:
     """Work to be done once. size: about how much there is to compute, in characters of prompt; long work is endless.
 
-    told: where a long one says how far it is. begun, lent: seconds; when it was begun, and what others had of it since.
+    begun, lent: seconds; when it was begun, and what others had of it since.
     """
 
-    work: Callable[[Tell], Any]
+    work: Callable[[], Any]
     size: float = math.inf
-    told: Tell | None = None
     result: "Future[Any]" = field(default_factory=Future)
     cancelled: bool = False
     overtaken: int = 0
@@ -78,13 +77,11 @@ class Worker:
 
     def begin(self, work: Callable[[], None]) -> None:
         """Put before everything else; nobody waits for it."""
-        self._put(Piece(lambda _tell: work(), size=-math.inf), MOST_SHORT)
+        self._put(Piece(work, size=-math.inf), MOST_SHORT)
 
     async def short(self, work: Callable[[], T], size: float = 0) -> T:
         """A question. CapacityError where too much waits; what `work` raises. Cancelling it ends the work."""
-        piece = Piece(lambda _tell: work(), size)
-        self._put(piece, MOST_SHORT)
-        return await _awaited(piece)
+        return await self._done(Piece(work, size), MOST_SHORT)
 
     async def long(self, work: Callable[[Tell], T], told: Tell) -> T:
         """What takes many runs. told: called on this loop with steps done, of all. Cancelling it ends the work."""
@@ -92,13 +89,12 @@ class Worker:
 
         def tell(done: int, of: int) -> None:
             loop.call_soon_threadsafe(told, done, of)
+            self.pause()
 
-        piece = Piece(work, told=tell)
-        self._put(piece, MOST_LONG)
-        return await _awaited(piece)
+        return await self._done(Piece(lambda: work(tell)), MOST_LONG)
 
     def pause(self) -> None:
-        """Called by the engine between two layers. Elsewhere than on this thread nobody waits for it."""
+        """Called between two layers and two steps. Elsewhere than on this thread nobody waits for it."""
         if self._doing and threading.current_thread() is self._thread:
             self._lend(self._doing[-1])
 
@@ -111,6 +107,16 @@ class Worker:
             self._ready.notify()
         for piece in waiting:
             piece.cancel()
+
+    async def _done(self, piece: Piece, most: int) -> Any:
+        self._put(piece, most)
+        try:
+            return await asyncio.wrap_future(piece.result)
+        except Cancelled:
+            raise CapacityError("the server was stopped before this was done", "start it again") from None
+        except asyncio.CancelledError:
+            piece.cancel()
+            raise
 
     def _put(self, piece: Piece, most: int) -> None:
         with self._ready:
@@ -147,16 +153,11 @@ class Worker:
         self._doing.append(piece)
         piece.begun = time.monotonic()
         try:
-            piece.result.set_result(piece.work(lambda done, of: self._step(piece, done, of)))
+            piece.result.set_result(piece.work())
         except BaseException as error:  # whatever ended it is told to the one who asked
             piece.result.set_exception(error)
         finally:
             self._doing.pop()
-
-    def _step(self, piece: Piece, done: int, of: int) -> None:
-        if piece.told is not None:
-            piece.told(done, of)
-        self._lend(piece)
 
     def _lend(self, piece: Piece) -> None:
         """Much smaller work that waits is done now, within its share of the time."""
@@ -170,13 +171,3 @@ class Worker:
             began = time.monotonic()
             self._do(waiting)
             piece.lent += time.monotonic() - began
-
-
-async def _awaited(piece: Piece) -> Any:
-    try:
-        return await asyncio.wrap_future(piece.result)
-    except Cancelled:
-        raise CapacityError("the server was stopped before this was done", "start it again") from None
-    except asyncio.CancelledError:
-        piece.cancel()
-        raise

@@ -30,8 +30,8 @@ from whybox.report.words import say
 
 BUNDLE = Bundle(
     (
-        "theme.js", "framed.js", "copy.js", "tokens.js", "paint.js", "weights.js", "headmap.js", "headlines.js",
-        "rowbars.js", "grid.js", "table.js", "look.js",
+        "theme.js", "framed.js", "copy.js", "tokens.js", "numbers.js", "paint.js", "weights.js", "headmap.js",
+        "headlines.js", "rowbars.js", "grid.js", "table.js", "look.js",
     ),
     ("base.css", "why.css", "look.css"),
     table_nodes=600,

@@ -38,7 +38,9 @@ class Bundle:
     table_nodes: int = 1_100
 
 
-WHY = Bundle(("theme.js", "copy.js", "tokens.js", "paint.js", "heatmap.js", "start.js"), ("base.css", "why.css"))
+WHY = Bundle(
+    ("theme.js", "copy.js", "tokens.js", "numbers.js", "paint.js", "heatmap.js", "start.js"), ("base.css", "why.css")
+)
 WHY_FULL = replace(WHY, table_nodes=250)  # its sections show rows of their own
 
 

@@ -1,6 +1,7 @@
 /** The list of changes: each can be off, and shows what it does alone. */
 
-import { button, make, number } from "./make.js";
+import { button, make } from "./make.js";
+import { numberText } from "./numbers.js";
 
 export class Changes {
   constructor(words, store) {
@@ -43,7 +44,7 @@ export class Changes {
     if (kl === null) return this.words.say("whatif.impossible", { reason: said?.[kl_reason] ?? kl_reason });
     if (nothing) return this.words.say("whatif.nothing");
     if (floor !== null && kl <= floor) return this.words.say("whatif.below");
-    return this.words.say("whatif.effect", { kl: number(kl), top: `“${top}”` });
+    return this.words.say("whatif.effect", { kl: numberText(kl), top: `“${top}”` });
   }
 
   name(change) {

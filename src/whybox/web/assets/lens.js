@@ -1,7 +1,8 @@
 /** The logit lens: by layer, the logit of one token minus that of another, on one side or on both. */
 
 import { Latest, ask } from "./api.js";
-import { make, number } from "./make.js";
+import { make } from "./make.js";
+import { numberText } from "./numbers.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 220;
@@ -46,7 +47,7 @@ export class LensView {
     const caption = make("figcaption", {}, make("strong", {}, this.words.say("lens.finding", pair)), " ", make("span", { class: "quiet" }, this.words.say("lens.axis", pair)));
     const head = make("tr", {}, ...[this.words.say("head.layer"), ...sides.flatMap((side) => [told(side), this.words.say("lens.top")])].map((text) => make("th", { scope: "col" }, text)));
     const layers = Math.max(...sides.map((side) => lens[side].length));
-    const cells = (row) => (row ? [make("td", { class: "num" }, number(row.ld)), make("td", { class: "mono" }, row.top)] : [make("td", {}, "—"), make("td", {}, "—")]);
+    const cells = (row) => (row ? [make("td", { class: "num" }, numberText(row.ld)), make("td", { class: "mono" }, row.top)] : [make("td", {}, "—"), make("td", {}, "—")]);
     const rows = Array.from({ length: layers }, (_, i) => make("tr", {}, make("td", {}, String(i)), ...sides.flatMap((side) => cells(lens[side][i]))));
     const table = make("details", { class: "exact" }, make("summary", {}, this.words.say("lens.table")), make("div", { class: "scroll", tabIndex: 0 }, make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows))));
     this.place.replaceChildren(caption, make("p", { class: "legend" }, ...legend), this.chart(lens, sides), table);
@@ -59,7 +60,7 @@ export class LensView {
     const x = (i, of) => INSET + (i * (WIDTH - INSET - 8)) / Math.max(of.length - 1, 1);
     const y = (value) => 8 + ((high - value) * (HEIGHT - 32)) / (high - low || 1);
     const drawn = [draw("line", { x1: INSET, x2: WIDTH, y1: y(0), y2: y(0), class: "zero" })];
-    for (const value of new Set([low, 0, high])) drawn.push(draw("text", { x: INSET - 6, y: y(value) + 4, class: "tick", "text-anchor": "end" }, number(value)));
+    for (const value of new Set([low, 0, high])) drawn.push(draw("text", { x: INSET - 6, y: y(value) + 4, class: "tick", "text-anchor": "end" }, numberText(value)));
     const [first] = sides.map((side) => lens[side]);
     const tick = (i, text, anchor) => drawn.push(draw("text", { x: x(i, first), y: HEIGHT - 4, class: "tick", "text-anchor": anchor }, text));
     if (sides.every((side) => lens[side].length === first.length)) for (let i = 0; i < first.length; i += 5) tick(i, String(first[i].layer), "middle");

@@ -27,17 +27,3 @@ export class Words {
     return this.words[key].replace(/\{(\w+)\}/g, (_, name) => given[name]);
   }
 }
-
-/** Three significant digits, with a minus sign. */
-export function number(value) {
-  if (value === 0) return "0";
-  const size = Math.abs(value);
-  const text = size >= 0.001 && size < 1e6 ? String(Number(value.toPrecision(3))) : value.toExponential(1);
-  return text.replace("-", "−");
-}
-
-export function percent(value) {
-  const hundred = 100 * value;
-  if (hundred > 0 && hundred < 0.1) return "< 0.1 %";
-  return `${hundred >= 99.95 ? hundred.toFixed(0) : Number(hundred.toPrecision(3))} %`;
-}

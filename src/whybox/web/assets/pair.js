@@ -3,7 +3,8 @@
 import { drawAligned } from "./aligned.js";
 import { Latest, Trouble, ask, listen } from "./api.js";
 import { LensView } from "./lens.js";
-import { make, number, percent } from "./make.js";
+import { make } from "./make.js";
+import { numberText, percentText } from "./numbers.js";
 import { saved } from "./save.js";
 import { partsOf, unpacked } from "./store.js";
 import { Writing, byIds, byText } from "./writing.js";
@@ -164,7 +165,7 @@ export class Pair {
       if (row[side] === null) return make("td", { class: "quiet" }, this.words.say("pair.nosuch"));
       const fill = make("span", { class: `amount ${side === "a" ? "base" : "then"}` });
       fill.style.width = `${(100 * row[side]) / most}%`;
-      return make("td", { class: "num" }, make("span", { class: "lane" }, fill), percent(row[side]));
+      return make("td", { class: "num" }, make("span", { class: "lane" }, fill), percentText(row[side]));
     };
     return make("tr", {}, make("th", { scope: "row", class: "mono" }, row.text), cell("a"), cell("b"), make("td", { class: "num" }, this.difference(row)));
   }
@@ -172,7 +173,7 @@ export class Pair {
   difference({ a, b }) {
     if (a === null || b === null) return "—";
     if (Math.abs(b - a) < NOTHING) return "≈ 0";
-    return `${b > a ? "+" : ""}${number(100 * (b - a))}`;
+    return `${b > a ? "+" : ""}${numberText(100 * (b - a))}`;
   }
 
   /** One sentence that claims what was measured. */
@@ -180,7 +181,7 @@ export class Pair {
     const best = (side) => found.next.reduce((one, other) => ((other[side] ?? 0) > (one[side] ?? 0) ? other : one)).text;
     const [a, b] = [best("a"), best("b")].map((text) => `“${text}”`);
     const top = this.words.say(a === b ? "pair.top.same" : "pair.top", { a, b });
-    const size = (kl) => (found.floor !== null && kl <= found.floor ? this.words.say("whatif.below") : `${number(kl)} nats`);
+    const size = (kl) => (found.floor !== null && kl <= found.floor ? this.words.say("whatif.below") : `${numberText(kl)} nats`);
     return found.kl_ab === null ? this.words.say("pair.nothing", { top }) : this.words.say("pair.kl", { top, ab: size(found.kl_ab), ba: size(found.kl_ba) });
   }
 
@@ -193,7 +194,7 @@ export class Pair {
 
   floor(found) {
     if (found.kl_ab === null) return this.words.say("pair.nokl");
-    if (found.floor !== null) return this.words.say("pair.floor", { floor: number(found.floor) });
+    if (found.floor !== null) return this.words.say("pair.floor", { floor: numberText(found.floor) });
     return this.words.say(found.a.tokens.length > FLOOR_TOKENS ? "pair.floor.long" : "floor.unknown", { n: FLOOR_TOKENS.toLocaleString() });
   }
 }

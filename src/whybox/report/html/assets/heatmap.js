@@ -3,7 +3,8 @@
  * The colours are read from the legend's swatches and the segment badges.
  */
 
-import { between, hatch, percentText, rgb } from "./paint.js";
+import { percentText } from "./numbers.js";
+import { between, hatch, rgb } from "./paint.js";
 
 const STRIP = 16;
 const GAP = 3;

@@ -62,23 +62,6 @@ export function between(stops, t) {
   return stops[low].map((value, i) => Math.round(value + (place - low) * (stops[low + 1][i] - value)));
 }
 
-export function percentText(value) {
-  const percent = 100 * value;
-  if (percent > 0 && percent < 0.1) return "< 0.1 %";
-  return `${percent.toPrecision(3).replace(/\.$/, "")} %`;
-}
-
-/** Three significant digits with a true minus sign; a dash where there is no number. */
-export function numberText(value) {
-  if (value === null) return "—";
-  if (value === 0) return "0";
-  const size = Math.abs(value);
-  const sign = value < 0 ? "−" : "";
-  if (size >= 1e5 || size < 1e-4) return sign + size.toExponential(2).replace("-", "−");
-  if (size >= 1000) return sign + Math.round(size).toLocaleString("en");
-  return sign + size.toPrecision(3).replace(/\.$/, "");
-}
-
 /** Diagonal lines over a rectangle: masked, undefined or not computed, never white. */
 export function hatch(context, left, top, width, height) {
   context.save();

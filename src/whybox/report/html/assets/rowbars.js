@@ -3,7 +3,7 @@
  * The rows stand in the page; they are filled.
  */
 
-import { percentText } from "./paint.js";
+import { percentText } from "./numbers.js";
 
 export class RowBars {
   constructor(root, axes, segments) {

@@ -1,7 +1,7 @@
 /** The head table: every row is there, a screenful of them as elements. Sorted by a click on a column's name. */
 
 import { toClipboard } from "./copy.js";
-import { numberText, percentText } from "./paint.js";
+import { numberText, percentText } from "./numbers.js";
 
 const ROW = 29;
 const SPARE = 2;
