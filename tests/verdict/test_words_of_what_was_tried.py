@@ -48,7 +48,8 @@ def test_orders_that_were_not_tried_are_no_orders_that_fail() -> None:
 LIMITED = replace(
     REFUND, legal=False, own=False, limit_stated=True, forced=None,
     longer=Try("limit of 16 tokens", False, own=-2.0, asserts=True),
-    alone=replace(REFUND.alone or BOOST, flips=False, cut=True), boost=replace(BOOST, flips=False, shams=None, cut=True),
+    alone=replace(REFUND.alone or BOOST, flips=False, cut=True),
+    boost=replace(BOOST, flips=False, shams=None, cut=True),
     orders=tuple(replace(order, flips=False, cut=True) for order in REFUND.orders), cuts=(), closed=None,
 )  # fmt: skip
 
