@@ -108,3 +108,11 @@ def test_sides_that_are_no_quantisation_are_refused(sides: tuple[Live, Live]) ->
         sensitivity(sides[0], sides[0], TEXTS)
     with pytest.raises(UsageError, match="runs in int4"):
         sensitivity(sides[1], sides[1], TEXTS)
+
+
+def test_the_same_weights_in_another_file_are_refused(sides: tuple[Live, Live]) -> None:
+    """Nothing is rounded there, so that nothing can be given back."""
+    model = sides[0].model
+    copy = ReferenceEngine(model.spec, Weights(dict(model.weights.items())))
+    with pytest.raises(UsageError, match="unrounded"):
+        sensitivity(sides[0], Live("copy", replace(model, engine=copy, weights=copy.weights)), TEXTS)

@@ -21,6 +21,7 @@ CHOICE = "choice between the two answers at the start"
 PARSE = "parse"  # what a lenient reading touches
 MOST_VARIANTS = 40
 ENOUGH_VARIANTS = 10
+WRITTEN_ON = 4  # how many times its limit a control may write where the limit cut its answer
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class Shams:
     """The same edit on places that the claim does not name: how many flip, and LD after each.
 
     rivals: how many of them boost text that states another value; None where the edit is no boost. copied: how many of
-    those make a value the answer that was neither the right nor the wrong one. cut: how many gave no whole value before
-    their limit ended them, which is no flip.
+    those make a value the answer that was neither the right nor the wrong one. cut: how many gave no whole value in
+    WRITTEN_ON times the limit either, which is no flip.
     """
 
     flipped: int
@@ -203,11 +204,23 @@ async def chosen(model: Model, setting: Setting) -> Trial:
 def with_shams(bench: Bench, setting: Setting, trial: Trial, shams_of: ShamMakers) -> Trial:
     """The trial with its shams; one that cannot be made counts for nothing."""
     shams = shams_of(setting)
-    made = bench.results([attempt(bench.model, sham.make, setting) for sham in shams])
+    made = _controls(bench, setting, [sham.make for sham in shams])
     found = [(sham, one.outcome) for sham, one in zip(shams, made, strict=True) if one is not None]
     after = tuple(one.old.ld if one.old is not None else one.own.ld for _, one in found)
     flipped, cut = sum(one.flips for _, one in found), sum(one.cut for _, one in found)
     return replace(trial, shams=Shams(flipped, after, *_beside_rivals(setting, found), cut))
+
+
+def _controls(bench: Bench, setting: Setting, makers: Sequence[Maker]) -> list[Trial | None]:
+    """What each gives. Where the limit cut an answer, more is written: a control that says nothing proves nothing."""
+    made = bench.results([attempt(bench.model, make, setting) for make in makers])
+    cut = [place for place, one in enumerate(made) if one is not None and one.outcome.cut]
+    settings = replace(setting.asked.settings, limit=WRITTEN_ON * setting.asked.settings.limit)
+    longer = replace(setting, base=replace(setting.base, asked=replace(setting.asked, settings=settings)))
+    again = bench.results([attempt(bench.model, makers[place], longer) for place in cut])
+    for place, one in zip(cut, again, strict=True):
+        made[place] = one
+    return made
 
 
 def _beside_rivals(setting: Setting, found: Sequence[tuple[Sham, Outcome]]) -> tuple[int | None, int]:
@@ -225,7 +238,7 @@ def _third(setting: Setting, rivals: Sequence[str]) -> list[str]:
 
 def with_control(bench: Bench, setting: Setting, trial: Trial, control: Maker) -> Trial:
     """The trial with what it does where the evidence is hidden."""
-    (found,) = bench.results([attempt(bench.model, control, setting)])
+    (found,) = _controls(bench, setting, [control])
     return trial if found is None else replace(trial, unread=found.flips)
 
 

@@ -80,6 +80,8 @@ def sensitivity(ours: Live, theirs: Live, texts: Sequence[Text], effort: Effort 
     full, held = _both(ours, theirs)
     restoring = Restoring(full, held, ours.model.way)
     units = tuple(_units(full, held, theirs.precision))
+    if not units:
+        raise UsageError(f"{theirs.name} holds every weight of {ours.name} unrounded", "give a quantised file of A")
     runs = (len(units) + 2 * len(SIZES) + 2) * len(texts)
     effort = effort or Effort()
     effort.plan(runs)

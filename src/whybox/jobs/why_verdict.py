@@ -8,7 +8,7 @@ import numpy as np
 from whybox.cause.claims import Changed, Screened
 from whybox.cause.decision import NOT_OWN
 from whybox.cause.study import Study
-from whybox.cause.trials import PARSE, Trial
+from whybox.cause.trials import PARSE, WRITTEN_ON, Trial
 from whybox.items.case import Case
 from whybox.jobs.observed import checks
 from whybox.report import document as d
@@ -225,7 +225,7 @@ def _flags(trial: Trial) -> Iterator[str]:
     if trial.shams is not None:
         yield f"{trial.shams.flipped} of {len(trial.shams.after)} shams flip"
         if trial.shams.cut:
-            yield f"{trial.shams.cut} of the shams gave no whole value before the limit"
+            yield f"{trial.shams.cut} of the shams gave no whole value in {WRITTEN_ON} times the limit either"
     if trial.unread is not None:
         yield f"with the evidence hidden: {'flips as well' if trial.unread else 'does not flip'}"
     if trial.repeats is not None:

@@ -99,8 +99,8 @@ _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (r"(.+) patched from the evidence alone", lambda m: f"{_parts(m[1])} 换成只有证据时的值"),
     (r"(\d+) of (\d+) shams flip", lambda m: f"{m[2]} 个对照中 {m[1]} 个翻转"),
     (
-        r"(\d+) of the shams gave no whole value before the limit",
-        lambda m: f"其中 {m[1]} 个对照在上限之前没有给出完整的答案",
+        r"(\d+) of the shams gave no whole value in (\d+) times the limit either",
+        lambda m: f"其中 {m[1]} 个对照写到上限的 {m[2]} 倍仍没有给出完整的答案",
     ),
     (r"on (\d+) more no whole value before the limit", lambda m: f"另有 {m[1]} 个变体在上限之前没有给出完整的答案"),
     (r"flips (\d+) of (\d+) failing variants", lambda m: f"{m[2]} 个出错变体中 {m[1]} 个翻转"),
