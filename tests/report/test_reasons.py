@@ -16,8 +16,8 @@ SOURCE = Path(whybox.__file__).parent
 def given() -> set[str]:
     """Reasons as they are written in the code of the experiments: `Unknown("…")`, without those that quote an error."""
     texts: set[str] = set()
-    for folder in ("cause", "jobs"):
-        for file in (SOURCE / folder).glob("*.py"):
+    for folder in ("cause", "jobs", "probes", "statistics", "suite"):
+        for file in (SOURCE / folder).rglob("*.py"):
             texts |= set(re.findall(r'Unknown\(\s*f?"([^"]*)"', file.read_text(encoding="utf-8")))
     return {
         re.sub(r"\{[^}]*\}", "7", text) for text in texts if "error." not in text and "time is not known" not in text

@@ -10,11 +10,13 @@ import re
 from whybox.report.diff_details import DETAILED, DETAILS, SIDES
 from whybox.report.diff_words import UNSAID
 from whybox.report.document import Lang
+from whybox.report.run_reasons import RUN_REASONS
 from whybox.report.words import say
 
 _CHINESE = (
     UNSAID
     | DETAILS
+    | RUN_REASONS
     | {
         "no change that undoes it was confirmed": "没有任何消除它的改动得到证实",
         "the answer is right": "答案正确",
@@ -64,6 +66,11 @@ _WITH_NUMBERS = {
         "最强部件的 {} 对中，没有一对互相抵消或一起时作用更大"
     ),
     r"layers (\d+) … (\d+)": "第 {} … {} 层",
+    r"(\S+) (\d+) turns": "{} {} 轮",
+    r"a month has (\d+) facts, at least (\d+) are needed": "有的月份只有 {} 条事实，至少需要 {} 条",
+    r"not located: the set spans (\d+) months": "无法定位：集合横跨 {} 个月",
+    r"(\d+) controls, at least (\d+) are needed": "有 {} 个对照，至少需要 {} 个",
+    r"(\d+) dated facts, at least (\d+) are needed": "有 {} 条带日期的事实，至少需要 {} 条",
     r"not among the (\d+) with the largest effect at the decision": "不在决定位置效应最大的 {} 个之中",
     r"the cut would leave position (\d+) with no key to see": "切断后位置 {} 会没有可看的 key",
     r"the prompt has (\d+) tokens; a map of all heads is kept up to (\d+)": "提示有 {} 个 token；全部头的图至多 {} 个",

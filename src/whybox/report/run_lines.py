@@ -6,6 +6,7 @@ from whybox.report.doctor_words import say as doctor
 from whybox.report.document import DoctorCheck, EstimateRow, GateRow, Lang, Mechanism, ProbeRow, RunDocument
 from whybox.report.estimate_line import Shown, line, p_text
 from whybox.report.numbers import interval, number
+from whybox.report.reasons import reason
 from whybox.report.run_words import say
 from whybox.report.text_doctor import sentence
 from whybox.report.words import say as say_estimate
@@ -23,23 +24,23 @@ def why(gate: GateRow, lang: Lang) -> str:
     if gate.needs_n is not None:
         said += " " + say("run.needs", lang, n=gate.needs_n)
     elif gate.verdict == "inconclusive" and gate.needs_n_reason:
-        said += f" {gate.needs_n_reason}"
+        said += f" {reason(gate.needs_n_reason, lang)}"
     return said
 
 
 def estimate_of(probe: ProbeRow, lang: Lang) -> str:
     """The line of the first statistic of a probe; why there is none."""
     if not probe.estimates:
-        return probe.not_measured
+        return reason(probe.not_measured, lang)
     row = probe.estimates[0]
     if row.unit not in ("share", "difference"):
         return _number(row, lang) + cut(probe, lang)
     shown = Shown(
         row.statistic,
-        Unknown(row.estimate_reason or "") if row.estimate is None else row.estimate,
+        Unknown(reason(row.estimate_reason or "", lang)) if row.estimate is None else row.estimate,
         row.interval,
-        Unknown(row.floor_reason or "") if row.floor is None else row.floor,
-        Unknown(row.null_95_reason or "") if row.null_95 is None else row.null_95,
+        Unknown(reason(row.floor_reason or "", lang)) if row.floor is None else row.floor,
+        Unknown(reason(row.null_95_reason or "", lang)) if row.null_95 is None else row.null_95,
         row.p,
         row.p_adjusted,
         row.n,
@@ -58,7 +59,9 @@ def _number(row: EstimateRow, lang: Lang) -> str:
 
 def _on_its_scale(row: EstimateRow, lang: Lang) -> str:
     if row.estimate is None:
-        return say_estimate("estimate.unknown", lang, name=row.statistic, reason=row.estimate_reason or "")
+        return say_estimate(
+            "estimate.unknown", lang, name=row.statistic, reason=reason(row.estimate_reason or "", lang)
+        )
     bounds = "" if row.interval is None else f" {interval(row.interval)}"
     return say_estimate(f"estimate.{row.unit}", lang, name=row.statistic, value=number(row.estimate), bounds=bounds)
 
@@ -92,7 +95,7 @@ def mechanisms(probe: ProbeRow, lang: Lang) -> Iterator[tuple[str, str]]:
 def mechanism(found: Mechanism, lang: Lang) -> str:
     """Code, what undid the answer with its effect and interval, the sentence, and of what it speaks."""
     if found.code is None:
-        return say("why.none", lang, reason=found.code_reason)
+        return say("why.none", lang, reason=reason(found.code_reason or "", lang))
     code = " · ".join(filter(None, (found.code, found.detail)))
     undone = "" if found.undone_by is None else _undone(found, found.undone_by, lang)
     scope = say("why.this-prompt", lang) if found.scope == "this-prompt" else ""

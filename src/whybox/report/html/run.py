@@ -9,6 +9,7 @@ from whybox.report.html.page import Bundle, Table, page
 from whybox.report.html.run_data import packed_calls
 from whybox.report.html.run_figures import Forest, RateCurve, forest, rate_curve
 from whybox.report.numbers import exact, number
+from whybox.report.reasons import reason
 from whybox.report.run_lines import MARKS, cut, examined, faults, mechanism, why
 from whybox.report.run_page_words import RUN_PAGE, SCRIPT_KEYS
 from whybox.report.visible import shortened
@@ -110,7 +111,8 @@ def _tables(section: Section, lang: Lang) -> list[Table]:
         low, high = row.interval or (None, None)
         unit = say(f"rp.unit.{row.unit}", lang)
         numbers = [exact(row.floor), exact(row.null_95), _p(row.p), _p(row.p_adjusted)]
-        told = [row.statistic, _or(row.estimate, row.estimate_reason), exact(low), exact(high), unit, str(row.n)]
+        value = number(row.estimate) if row.estimate is not None else f"— ({reason(row.estimate_reason or '', lang)})"
+        told = [row.statistic, value, exact(low), exact(high), unit, str(row.n)]
         tables[0].rows.append([*told, *numbers])
     if section.probe.curves:
         rows = [
@@ -126,10 +128,6 @@ def _tables(section: Section, lang: Lang) -> list[Table]:
 def _named(names: str, lang: Lang) -> list[str]:
     own = {"n": "n", "p": "p", "floor": say("rp.legend.floor", lang)}
     return [own.get(name) or say(f"rp.{name}", lang) for name in names.split()]
-
-
-def _or(value: float | None, reason: str | None) -> str:
-    return number(value) if value is not None else f"— ({reason})"
 
 
 def _p(value: float | None) -> str:
