@@ -24,7 +24,7 @@ def test_the_refund_case_says_every_number_it_rests_on() -> None:
     assert "in 9 of 9 failing variants (95 % interval 0.70–1.00)" in said
     assert (
         "Path-dependent: behind “Answer: ” the right answer is ahead of the wrong one (LD +0.620), on the model's own path it is "
-        "not (LD −1.96); no answer was written behind it." in said
+        "not (LD −1.96); the lead is what was compared." in said
     )
 
 

@@ -24,8 +24,8 @@ REMARKS: dict[Remark, tuple[str, str]] = {
     ),
     Remark.PATH_DEPENDENT: (
         "path-dependent: behind “{prefix}” the right answer is ahead of the wrong one (LD {forced}), on the model's own path it "
-        "is not (LD {own}); no answer was written behind it",
-        "与作答路径有关：接在“{prefix}”之后，正确答案领先于错误答案（LD {forced}），按模型自己的路径则不然（LD {own}）；没有在该前缀之后写出答案",
+        "is not (LD {own}); the lead is what was compared",
+        "与作答路径有关：接在“{prefix}”之后，正确答案领先于错误答案（LD {forced}），按模型自己的路径则不然（LD {own}）；这里比较的是领先",
     ),
     Remark.RIGHT_FIRST: (
         "the answer states the right answer and another one, the right one first, where the right one leads (LD {own}): whether "

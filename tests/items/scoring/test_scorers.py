@@ -129,6 +129,21 @@ def test_a_cut_text_without_an_answer_is_an_error_and_with_one_is_not() -> None:
     assert DAYS.score("A refund is", "stop").outcome == "invalid"
 
 
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("The depot keeps parcels for 48 days.\nThe depot", "invalid"),
+        ("38天。20", "invalid"),
+        ("It takes 48 days. It", "invalid"),
+        ("It takes 48 days", "error"),  # 48 days and a half?
+        ("The depot has 48 shelves.\nThe", "error"),
+        ("It takes 4.", "error"),
+    ],
+)
+def test_another_value_whose_sentence_ended_is_given_and_not_cut(text: str, outcome: str) -> None:
+    assert DAYS.score(text, "length").outcome == outcome
+
+
 def test_no_content_is_an_error_and_empty_content_is_invalid() -> None:
     assert DAYS.score(None).flags == ("no-content",)
     assert DAYS.score(None).outcome == "error"

@@ -1,16 +1,19 @@
 """An answer that states one value and no other of its kind; and how a document words the value that it states."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from whybox.items.scoring.finders import NumberCandidate
-from whybox.items.scoring.folding import fold, fold_text
+from whybox.items.scoring.folding import Folded, fold, fold_text
 from whybox.items.scoring.negation import is_negated
 from whybox.items.scoring.quantities import Quantity, amounts_in, find_quantities
 from whybox.items.scoring.score import Score, Scorer
 from whybox.items.scoring.standing import unit_of_key
 from whybox.items.scoring.units import of_one_kind, same_amount
+
+_ENDED = re.compile(r"[.!?;](?=\s|[^\W\d_])|[。！？；\n]")
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,11 @@ class OneValueScorer:
         ends = [score.span, *(span for span, _ in places)]
         span = min(start for start, _ in ends), max(end for _, end in ends)
         return Score("hedged", span=span, flags=score.flags, several=tuple(dict.fromkeys(several)))
+
+
+def gives_a_value(folded: Folded, right: str) -> bool:
+    """Whether a text ends a sentence or a line behind another value of the kind of `right`: no limit cut that value."""
+    return any(_ENDED.search(folded.text, one.end) for one in others_in(folded.text, right))
 
 
 def others_in(text: str, right: str) -> Iterator[Quantity]:

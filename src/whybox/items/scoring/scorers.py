@@ -15,6 +15,7 @@ from whybox.items.scoring.cut import whole
 from whybox.items.scoring.folding import Folded, fold
 from whybox.items.scoring.names import find_names, find_words
 from whybox.items.scoring.negation import clause_start
+from whybox.items.scoring.one_value import gives_a_value
 from whybox.items.scoring.score import Mention, Score, decide, finished, without_candidate
 
 NO_CONTENT = Score("error", flags=("no-content",))
@@ -22,14 +23,14 @@ NO_CONTENT = Score("error", flags=("no-content",))
 
 @dataclass(frozen=True)
 class CandidateScorer:
-    """Shared by all kinds: `right` and `others` are what may be found, `find` is how. rivals: names of which one is
-    another answer, and no cut one.
+    """Shared by all kinds: `right` and `others` are what may be found, `find` is how. gives: whether a text without
+    them gives something else, which is another answer, and no cut one.
     """
 
     right: str
     others: tuple[str, ...]
     find: Callable[[Folded], list[Mention]] = field(repr=False)
-    rivals: frozenset[str] = frozenset()
+    gives: Callable[[Folded], bool] = field(default=lambda _: False, repr=False)
 
     def score(self, text: str | None, finish_reason: str | None = None) -> Score:
         if text is None:
@@ -37,7 +38,7 @@ class CandidateScorer:
         folded = fold(text)
         mentions = whole(folded, self.find(folded), (self.right, *self.others), finish_reason)
         decided = decide(folded, mentions, self.right)
-        return decided if gives(folded, self.rivals) else finished(decided, finish_reason)
+        return decided if self.gives(folded) else finished(decided, finish_reason)
 
 
 def number_scorer(
@@ -47,7 +48,8 @@ def number_scorer(
     stand around the value besides (`standing`). CaseError when a candidate holds no number.
     """
     candidates = [finders.NumberCandidate.parse(written, allowed=allowed) for written in (right, *others)]
-    return CandidateScorer(right, tuple(others), partial(find_claims, candidates=candidates, words=words))
+    find = partial(find_claims, candidates=candidates, words=words)
+    return CandidateScorer(right, tuple(others), find, partial(gives_a_value, right=right))
 
 
 def lenient_number_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
@@ -63,7 +65,7 @@ def name_scorer(
     see `with_unlisted`.
     """
     find = partial(find_names, names=(right, *others), follows=follows)
-    return CandidateScorer(right, tuple(others), with_unlisted(find, rivals), rivals)
+    return CandidateScorer(right, tuple(others), with_unlisted(find, rivals), partial(gives, rivals=rivals))
 
 
 def code_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
@@ -75,7 +77,7 @@ def code_scorer(right: str, others: Sequence[str] = ()) -> CandidateScorer:
 def word_scorer(right: str, others: Sequence[str] = (), rivals: frozenset[str] = frozenset()) -> CandidateScorer:
     """Whole words or phrases; abbreviations such as IT in their own case. `rivals`: see `with_unlisted`."""
     find = partial(find_words, words=(right, *others))
-    return CandidateScorer(right, tuple(others), with_unlisted(find, rivals), rivals)
+    return CandidateScorer(right, tuple(others), with_unlisted(find, rivals), partial(gives, rivals=rivals))
 
 
 def forms_scorer(right: Sequence[str], others: Sequence[Sequence[str]] = ()) -> CandidateScorer:
