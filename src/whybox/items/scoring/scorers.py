@@ -21,6 +21,11 @@ from whybox.items.scoring.score import Mention, Score, decide, finished, without
 NO_CONTENT = Score("error", flags=("no-content",))
 
 
+def gives_nothing(_: Folded) -> bool:
+    """Of kinds for which only the candidates are answers."""
+    return False
+
+
 @dataclass(frozen=True)
 class CandidateScorer:
     """Shared by all kinds: `right` and `others` are what may be found, `find` is how. gives: whether a text without
@@ -30,7 +35,7 @@ class CandidateScorer:
     right: str
     others: tuple[str, ...]
     find: Callable[[Folded], list[Mention]] = field(repr=False)
-    gives: Callable[[Folded], bool] = field(default=lambda _: False, repr=False)
+    gives: Callable[[Folded], bool] = field(default=gives_nothing, repr=False)
 
     def score(self, text: str | None, finish_reason: str | None = None) -> Score:
         if text is None:
