@@ -71,7 +71,7 @@ class Outcome:
     @property
     def cut(self) -> bool:
         """Whether its limit ended it before it gave a whole value: it is then neither right nor wrong."""
-        return self.score.outcome == "error"
+        return self.score.undecided
 
 
 def settings_of(model: Model, case: CaseInstance, limit: int = 32) -> Settings:

@@ -31,7 +31,7 @@ async def _changed(model: Model, setting: Setting, case: CaseInstance) -> Change
     written = await Write(asked.prompt.ids, asked.settings, lambda written, _: written)
     text = model.tokenizer.text(written.ids)
     score = asked.score(text, written.stopped)
-    return Changed(case.right, text, None if score.outcome == "error" else score.right)
+    return Changed(case.right, text, None if score.undecided else score.right)
 
 
 def other_values(case: CaseInstance, wrong: str, roles: Roles, variants: Sequence[CaseInstance]) -> list[CaseInstance]:

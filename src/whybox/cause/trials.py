@@ -21,7 +21,7 @@ CHOICE = "choice between the two answers at the start"
 PARSE = "parse"  # what a lenient reading touches
 MOST_VARIANTS = 40
 ENOUGH_VARIANTS = 10
-WRITTEN_ON = 4  # how many times its limit a control may write where the limit cut its answer
+WRITTEN_ON = 4  # how many times its limit an answer that was cut is written on
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from whybox.cause.parts import roles_of
 from whybox.cause.study import Study
-from whybox.cause.trials import ENOUGH_VARIANTS, MOST_VARIANTS, failing_variants
+from whybox.cause.trials import ENOUGH_VARIANTS, MOST_VARIANTS, WRITTEN_ON, failing_variants
 from whybox.compare.switches import (
     MOST_SWITCHES,
     REFERENCE,
@@ -22,7 +22,6 @@ from whybox.model import Model
 from whybox.verdict.facts import Try
 from whybox.verdict.reading import as_switch
 
-_FURTHER = 4
 _PASSES = 3  # beside the answer: LD at two decisions, and the noise of this way of computing
 
 
@@ -88,7 +87,7 @@ def _longer(study: Study) -> Try | None:
     settings, model = study.asked.settings, study.bench.model
     if study.answered.score.outcome != "error":
         return None
-    limit = min(_FURTHER * settings.limit, model.room(len(study.asked.prompt)))
+    limit = min(WRITTEN_ON * settings.limit, model.room(len(study.asked.prompt)))
     asked = replace(study.asked, settings=replace(settings, limit=limit))
     _enter(study, 1, f"limit of {limit} tokens")
     found = switched(Switch(f"limit of {limit} tokens", model), asked, study.decided.base.decision)

@@ -37,10 +37,10 @@ def estimate_of(probe: ProbeRow, lang: Lang) -> str:
         return _number(row, lang) + cut(probe, lang)
     shown = Shown(
         row.statistic,
-        Unknown(reason(row.estimate_reason or "", lang)) if row.estimate is None else row.estimate,
+        _known(row.estimate, row.estimate_reason, lang),
         row.interval,
-        Unknown(reason(row.floor_reason or "", lang)) if row.floor is None else row.floor,
-        Unknown(reason(row.null_95_reason or "", lang)) if row.null_95 is None else row.null_95,
+        _known(row.floor, row.floor_reason, lang),
+        _known(row.null_95, row.null_95_reason, lang),
         row.p,
         row.p_adjusted,
         row.n,
@@ -50,6 +50,10 @@ def estimate_of(probe: ProbeRow, lang: Lang) -> str:
         row.unit,
     )
     return line(shown, lang) + cut(probe, lang)
+
+
+def _known(value: float | None, missing: str | None, lang: Lang) -> float | Unknown:
+    return Unknown(reason(missing or "", lang)) if value is None else value
 
 
 def _number(row: EstimateRow, lang: Lang) -> str:

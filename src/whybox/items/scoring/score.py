@@ -44,6 +44,11 @@ class Score:
     def right(self) -> bool:
         return self.outcome == "right"
 
+    @property
+    def undecided(self) -> bool:
+        """Neither right nor wrong: no text, or one that its limit ended before it gave a whole value."""
+        return self.outcome == "error"
+
 
 @dataclass(frozen=True)
 class Mention:
