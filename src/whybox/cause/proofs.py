@@ -11,6 +11,7 @@ from whybox.cause.study import Study
 from whybox.cause.trials import ENOUGH_VARIANTS, MOST_VARIANTS
 
 REMOVALS = "removals"  # the stage after which it is known what is to be proved
+_CONTROL = TRIAL * 2  # an answer that the limit cut is written on, once
 _FIVE = TRIAL * 4 + PATCH  # a prefix, choice or form, a parse, greedy, and order and edge, or suppressor and reader
 
 
@@ -57,20 +58,20 @@ def shams_work(study: Study) -> Work:
     parts = [study.roles.evidence, *((other,) for other in study.roles.others)]
     spans = max(len(other_spans(len(keys), keys, len(prompt))) for keys in (keys_of(prompt, part) for part in parts))
     others = max(min(SHAMS, sum(layer.attention.heads for layer in layers)), len(layers))
-    read_of = TRIAL * (2 * others) + (TRIAL + PATCH) * 2
-    return (TRIAL * spans | read_of) + TRIAL * others + facts_work(study)
+    read_of = _CONTROL * (2 * others) + (TRIAL + PATCH) * 4
+    return (_CONTROL * spans | read_of) + _CONTROL * others + facts_work(study)
 
 
 def facts_work(study: Study) -> Work:
     """Runs at most: a fact's words without its answer, and the prompt without each of its sentences."""
     known = "fact" in study.trials and not study.trials["fact"].flips
-    return Work() if known or not study.fact else TRIAL * supplied.MOST + Work(writes=supplied.MOST_HIDDEN)
+    return Work() if known or not study.fact else _CONTROL * supplied.MOST + Work(writes=supplied.MOST_HIDDEN)
 
 
 def _controls(study: Study, claim: Claim) -> Work:
     """What a sham needs beside its own runs, the values of another run, is the same for all of them."""
     shams = 0 if claim.shams is None else len(claim.shams(study.decided))
-    return TRIAL * shams + claim.cost * (0 if claim.control is None else 2)
+    return _CONTROL * shams + claim.cost * (0 if claim.control is None else 4)
 
 
 def hidden_work(study: Study) -> Work:
