@@ -21,7 +21,7 @@ from whybox.items.scoring import (
     text_scorer,
 )
 from whybox.items.scoring.folding import fold_text
-from whybox.items.scoring.quantities import find_quantities
+from whybox.items.scoring.one_value import gives_amount
 from whybox.text.prompt import Part
 
 Kind = Literal["number", "name", "choice", "text"]
@@ -158,7 +158,7 @@ class CaseInstance:
         said = text.lstrip().removeprefix((self.contract_prefix or "").strip())
         match self.kind:
             case "number":
-                return bool(find_quantities(fold_text(said), words=True))
+                return gives_amount(fold_text(said), self.right)
             case "choice":
                 return False
             case _:

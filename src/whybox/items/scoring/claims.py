@@ -39,6 +39,7 @@ _EMPTY = re.compile(
     r"|需要?|要|是|为|得|等|花|用|的|了|会|能|大?约|才|就|也|还|又|这|它|你|您|我|总?一?共|以?内|之?后|最[多少]|人|说"
     r"|据|听|或者?"
 )
+_WITH = re.compile(r"[ \t]*with\b")
 _FURTHEST = 200  # characters to either side that are looked at
 _SENTENCE_END = re.compile(r"[.!。！\n](?![0-9])|[?？]")
 _WORD = re.compile(rf"[{HAN}]|[^\W\d_{HAN}]+")
@@ -80,7 +81,11 @@ def _claimed(
         if one.start < own[0].start and _is_asked(text, one.end):
             continue
         against = _AGAINST.search(text[slice(*clause)]) is not None
-        alone = _words(text[slice(*clause)]) - _words(text[one.start : one.end]) <= said
+        words = _words(text[slice(*clause)]) - _words(text[one.start : one.end])
+        alone = words <= said
+        if words & said and any(_adds_to(text, clause, added) for added in clauses):
+            yield one
+            continue
         is_alike = unit is not None and one.unit == unit
         if (against or alone) if is_alike else (against and alone):
             yield one
@@ -112,6 +117,11 @@ def _clause_around(text: str, start: int, end: int) -> tuple[int, int]:
     head = max((match.end() for match in _CLAUSE_END.finditer(text, window[0], start)), default=window[0])
     tail = _CLAUSE_END.search(text, end, window[1])
     return head, window[1] if tail is None else tail.start()
+
+
+def _adds_to(text: str, clause: tuple[int, int], added: tuple[int, int]) -> bool:
+    """Whether the second clause is put to the first with `with`, as in: a month, with 7 days …"""
+    return clause[1] < added[0] <= clause[1] + 2 and _WITH.match(text, *added) is not None
 
 
 def _words(text: str) -> frozenset[str]:

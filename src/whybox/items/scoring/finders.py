@@ -9,9 +9,10 @@ from typing import Literal, assert_never
 
 from whybox.errors import CaseError
 from whybox.items.scoring.folding import Folded, fold_text, stands_alone
-from whybox.items.scoring.quantities import Quantity, find_quantities
+from whybox.items.scoring.loose import Amount
+from whybox.items.scoring.quantities import Quantity, find_quantities, unsummed
 from whybox.items.scoring.score import Mention
-from whybox.items.scoring.standing import Amount, is_labelled, unit_of_key
+from whybox.items.scoring.standing import is_labelled, unit_of_key
 from whybox.items.scoring.units import SCALES, Unit, unit_named
 
 # A word behind a number says what is counted (7 documents).
@@ -95,7 +96,7 @@ def find_numbers(folded: Folded, candidates: Sequence[NumberCandidate], words: b
     quantities = find_quantities(folded.text, words, extra)
     found = [
         (candidate, quantity)
-        for quantity in quantities
+        for quantity in (*quantities, *(unsummed(folded.text) if words else ()))
         for candidate in candidates
         if _is_in_its_scale(folded, quantity, candidate)
         and candidate.is_met_by(quantity, folded.text)

@@ -46,6 +46,14 @@ def gives_a_value(folded: Folded, right: str) -> bool:
     return any(_ENDED.search(folded.text, one.end) for one in others_in(folded.text, right))
 
 
+def gives_amount(text: str, right: str) -> bool:
+    """Whether folded text holds a number, or an amount in words (a month) of what `right` measures."""
+    if find_quantities(text, words=True):
+        return True
+    own = next(iter(find_quantities(fold_text(right), words=True)), None)
+    return own is not None and own.unit is not None and any(of_one_kind(own.unit, o.unit) for o in amounts_in(text))
+
+
 def others_in(text: str, right: str) -> Iterator[Quantity]:
     """Quantities that folded text asserts and that are another value of the kind of `right`."""
     own = NumberCandidate.parse(right, "anywhere")

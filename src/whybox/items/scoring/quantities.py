@@ -11,17 +11,16 @@ from decimal import Decimal
 from itertools import pairwise
 
 from whybox.items.scoring.folding import is_han, is_word
+from whybox.items.scoring.loose import VAGUE, Amount, is_often, loose_amounts
 from whybox.items.scoring.negation import is_negated
 from whybox.items.scoring.notation import is_head, is_tail, is_under_zero, sign_before
 from whybox.items.scoring.numerals import CHINESE_RUN, ENGLISH_RUN, chinese_value, english_value
 from whybox.items.scoring.standing import (
-    Amount,
     are_listed,
     are_summed,
     bounds_of,
     is_labelled,
     is_rate,
-    loose_amounts,
 )
 from whybox.items.scoring.units import UNITS, Unit, after_pattern, of_one_kind, same_amount
 
@@ -91,11 +90,30 @@ def find_quantities(text: str, words: bool, extra: Sequence[Unit] = ()) -> list[
 
 def amounts_in(text: str, words: bool = True, extra: Sequence[Unit] = ()) -> list[Quantity]:
     """Every quantity of folded text, those without a number (a week) among them, in order."""
-    return sorted([*find_quantities(text, words, extra), *_loose(text)], key=lambda one: one.start)
+    return sorted([*find_quantities(text, words, extra), *_no_rates(text)], key=lambda one: one.start)
 
 
 def _loose(text: str) -> list[Quantity]:
-    return [Quantity(value, unit, start, end) for (value, unit), start, end in loose_amounts(text)]
+    return [
+        Quantity(value, unit, start, end, bounds=bounds_of(text, start, end, unit))
+        for (value, unit), start, end in loose_amounts(text)
+    ]
+
+
+def _no_rates(text: str) -> list[Quantity]:
+    return [one for one in _loose(text) if not is_often(text, one.start)]
+
+
+def unsummed(text: str) -> list[Quantity]:
+    """Amounts without a number whose value is definite, and to which nothing is joined (a week and 3 days)."""
+    found = amounts_in(text)
+    joined = {
+        one.start
+        for left, right in pairwise(found)
+        if are_summed(text[left.end : right.start], of_one_kind(left.unit, right.unit), loose=True)
+        for one in (left, right)
+    }
+    return [one for one in _no_rates(text) if one.value != VAGUE and one.start not in joined]
 
 
 def _digit_runs(text: str) -> Iterator[Quantity]:

@@ -6,13 +6,10 @@ most, within, up to, no more than, 不超过) leaves it as it is.
 """
 
 import re
-from collections.abc import Iterator
-from decimal import Decimal
 
+from whybox.items.scoring.loose import NAMES
 from whybox.items.scoring.units import MEASURES, UNITS
 
-Amount = tuple[Decimal, str]
-VAGUE = Decimal(-1)  # some hours, half a day: equal to nothing
 _FURTHEST = 40
 
 _FILL = r"[ \t]*(?:(?:about|around|roughly|just|only|exactly|full)[ \t]+)?"
@@ -40,7 +37,7 @@ _AFTER: dict[str, re.Pattern[str]] = {
     "ago": re.compile(r"[ \t]*(?:(?:ago|earlier|previously)\b|以前|之前|前(?![后台往来]))"),
     "above": re.compile(
         r"[ \t]*(?:and (?:a (?:half|quarter|third|bit|few|little)|half|some|more|several)\b"
-        r"|(?:more|longer|extra|plus)\b|\+|多(?!少)|有余|余(?![额下])|开外)"
+        r"|(?:more|longer|extra|plus)\b|\+|多(?!少)|有余|余(?![额下])|开外|半(?![价额数费天年月日夜径]))"
     ),
     "rate": re.compile(
         r"[ \t]*(?:/[ \t]*[a-z]|/[ \t]*[周月年天日时分秒]"
@@ -59,24 +56,6 @@ _LIST = re.compile(
 )
 _RATE = re.compile(r"[ \t]+")
 
-_LATIN = "|".join(
-    re.escape(form)
-    for unit in UNITS
-    for form in sorted(unit.after, key=len, reverse=True)
-    if form.isascii() and len(form) > 2
-)
-_OTHER = "|".join(
-    re.escape(form)
-    for unit in UNITS
-    for form in sorted(unit.after, key=len, reverse=True)
-    if not form.isascii() and unit.name in MEASURES
-)
-_LOOSE = re.compile(
-    rf"(?<![^\W_])(?:(?P<one>an?)|half an?|some|several|a few|a couple of|many)[ \t]+(?P<latin>{_LATIN})(?![^\W\d_])"
-    rf"|(?:几|数|半)(?P<other>{_OTHER})"
-)
-_NAMES = {form: unit.name for unit in reversed(UNITS) for form in unit.after}
-
 # One of these before a number says that it counts nothing: document 7.
 _LABELLED = re.compile(
     r"\b(?:article|chapter|clause|day|doc|document|figure|item|level|line|month|no|note|number|option|page|paragraph|part"
@@ -88,7 +67,7 @@ _KEY = re.compile(r"[\"'](?P<key>[^\W\d_]{2,})[\"'][ \t]*[:=][ \t]*[\"']?\Z")
 def unit_of_key(text: str, start: int) -> str | None:
     """The unit that a JSON key right before a number names: {"days": 7}."""
     key = _KEY.search(text[max(0, start - _FURTHEST) : start])
-    return None if key is None else _NAMES.get(key["key"])
+    return None if key is None else NAMES.get(key["key"])
 
 
 def is_labelled(text: str, start: int) -> bool:
@@ -104,13 +83,6 @@ def bounds_of(text: str, start: int, end: int, unit: str | None) -> frozenset[st
     found = {name for name, pattern in _BEFORE.items() if pattern.search(before)}
     found |= {name for name, pattern in _AFTER.items() if pattern.match(behind)}
     return frozenset(found - ({"rate"} if MEASURES.get(unit or "", ("",))[0] == "money" else set()))
-
-
-def loose_amounts(text: str) -> Iterator[tuple[Amount, int, int]]:
-    """Amounts without a number: a week, half an hour, some days, 几小时; each with its place."""
-    for match in _LOOSE.finditer(text):
-        value = Decimal(1) if match["one"] else VAGUE
-        yield (value, _NAMES[match["latin"] or match["other"]]), match.start(), match.end()
 
 
 def is_rate(joint: str, one_kind: bool) -> bool:

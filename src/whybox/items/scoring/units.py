@@ -88,6 +88,9 @@ MEASURES: dict[str, tuple[str, int | None]] = {
 }
 
 
+_MONTHS = {"month": 1, "year": 12}
+
+
 def of_one_kind(one: str | None, other: str | None) -> bool:
     """Whether two units measure the same thing, so that a value in one stands beside a value in the other."""
     kinds = [MEASURES.get(unit, (unit, None))[0] for unit in (one or "", other or "")]
@@ -95,9 +98,11 @@ def of_one_kind(one: str | None, other: str | None) -> bool:
 
 
 def same_amount(value: Decimal, unit: str | None, other: Decimal, of: str | None) -> bool:
-    """Whether two quantities are equal, in one unit or converted exactly: 7 days and 1 week."""
+    """Whether two quantities are equal, in one unit or converted exactly: 7 days and 1 week, 12 months and 1 year."""
     if unit == of:
         return value == other
+    if unit in _MONTHS and of in _MONTHS:
+        return value * _MONTHS[unit] == other * _MONTHS[of]
     kind, scale = MEASURES.get(unit or "", ("", None))
     other_kind, other_scale = MEASURES.get(of or "", ("", None))
     if kind != other_kind or scale is None or other_scale is None:
