@@ -90,7 +90,7 @@ def test_sides_and_labels_stay_as_they_are_called() -> None:
     assert statistic("follows far:untold", "zh") == "跟随文本：远（未要求依据文本）"
     assert statistic("mine", "zh") == "mine"
     assert word("rung reached, no cache", "zh") == "到达的阶梯 · no cache"
-    assert word("target: engine", "zh") == "对象：引擎"
+    assert word("target: engine", "zh") == "目标：引擎"
     assert word("seed: kind", "zh") == "seed：类型", "a target may have any name"
 
 

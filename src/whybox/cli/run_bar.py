@@ -32,7 +32,7 @@ _WORDS = {
         "skipped",
         "points",
     ),
-    "zh": ("探针", "对象", "样本", "臂", "调用", "token ≤", "可检出", "调用", "错误", "来自缓存", "跳过", "个百分点"),
+    "zh": ("探针", "目标", "样本", "臂", "调用", "token ≤", "可检出", "调用", "错误", "来自缓存", "跳过", "个百分点"),
 }
 EVERY = 10.0  # seconds between two lines where stderr is no terminal
 

@@ -156,7 +156,7 @@ WORDS: dict[str, str] = {
     "model digest": "模型摘要",
     "suite": "测试套件",
     "suite digest": "测试套件摘要",
-    "target": "对象",
+    "target": "目标",
     "seed": "随机种子",
     "digest": "摘要",
     "tokenizer": "分词器（tokenizer）",

@@ -110,7 +110,7 @@ RUN_DETAILED: dict[str, str] = {
     ),
     r"placement: item (.+), arm (.+): asked (\S+), found (\S+)": "放置：样本 {}、臂 {} 要求 {}，实为 {}",
     r"its longest prompt has about (\d+) tokens, and the target silently cuts them at about (\d+)": (
-        "最长的提示约 {} 个 token，而对象会在约 {} 处静默截断"
+        "最长的提示约 {} 个 token，而目标会在约 {} 处静默截断"
     ),
 }
 """The same with what stands in them."""
