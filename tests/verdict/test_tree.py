@@ -499,3 +499,14 @@ def test_no_format_is_named_of_an_answer_that_states_two_values() -> None:
 def test_the_right_answer_outside_the_evidence_is_said() -> None:
     assert Remark.STATED_BESIDE in rule(replace(REFUND, stated_beside=("doc3",))).remarks
     assert rule(replace(REFUND, right=True, stated_beside=("doc3",))).remarks == (Remark.STATED_BESIDE,)
+
+
+def test_a_p_at_the_border_and_a_form_left_aside_are_said() -> None:
+    def said(flipped: int, n: int) -> bool:
+        return Remark.BORDER in rule(replace(REFUND, boost=replace(BOOST, shams=ShamRun(flipped, n)))).remarks
+
+    assert [said(0, 19), said(1, 39), said(1, 59), said(2, 59)] == [False, True, False, True]
+    aside = replace(REFUND, off_form="Answer: ")
+    assert Remark.OFF_FORM in rule(aside).remarks
+    assert "“Answer: …”" in because(rule(aside), aside, "en")
+    assert "“Answer: …”" in because(rule(aside), aside, "zh")

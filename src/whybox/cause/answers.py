@@ -21,7 +21,8 @@ STEPS = 5  # an effect up to five times the measured noise counts as none
 class Asked:
     """A prompt, its right and wrong answer, and how answers to it are written and scored.
 
-    stand_in: the case names no wrong answer, and `wrong` was read from the model.
+    stand_in: the case names no wrong answer, and `wrong` was read from the model. in_form: an answer without the form
+    of the contract is not right.
     """
 
     case: CaseInstance
@@ -29,13 +30,16 @@ class Asked:
     wrong: str
     settings: Settings
     stand_in: bool = False
+    in_form: bool = False
 
     @property
     def right(self) -> str:
         return self.case.right
 
     def score(self, text: str, stopped: bool) -> Score:
-        return self.case.scorer().score(text, "stop" if stopped else "length")
+        score = self.case.scorer().score(text, "stop" if stopped else "length")
+        off_form = self.in_form and score.right and self.case.breaks_contract(text)
+        return replace(score, outcome="invalid") if off_form else score
 
     def rendered(self, model: Model, case: CaseInstance) -> "Asked":
         """The same question in another prompt."""

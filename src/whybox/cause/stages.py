@@ -98,10 +98,18 @@ def _answer(study: Study) -> None:
     if not study.asked.stand_in and _takes_its_letters(study, study.own):
         study.own = bench.result(answer(bench.model, study.asked))
     decision = study.own.decision
+    study.asked = replace(study.asked, in_form=asks_form(study.asked.case, study.own))
     base = Base(study.asked, decision, study.own.reading)
-    study.setting = Setting(base, study.roles, _UNKNOWN, len(bench.model.spec.layers))
+    study.setting = Setting(base, study.roles, _UNKNOWN, len(bench.model.spec.layers), study.own.text)
     right, wrong = bench.results([log_prob(decision, decision.right), log_prob(decision, decision.wrong)])
     study.log_probs = right, wrong
+
+
+def asks_form(case: CaseInstance, own: Answered) -> bool:
+    """Whether a change must keep the contract to be right: always, but where the answer as it is has neither the right
+    value nor the form. Then its value is what is explained, and a model that never keeps the form has one as well.
+    """
+    return case.contract_prefix is not None and (own.score.right or not case.breaks_contract(own.text))
 
 
 def _takes_its_letters(study: Study, own: Answered) -> bool:

@@ -75,12 +75,13 @@ class Trial:
 
 @dataclass(frozen=True)
 class Setting:
-    """What every trial needs: the base, the roles of its parts, and the noise floor δ."""
+    """What every trial needs: the base, the roles of its parts, the noise floor δ; given: the answer as it is."""
 
     base: Base
     roles: Roles
     delta: float
     layers: int
+    given: str = ""
 
     @property
     def asked(self) -> Asked:
@@ -164,7 +165,8 @@ def behind_prefix(prefix: str) -> Maker:
     async def trial(model: Model, setting: Setting) -> Trial:
         asked = setting.asked
         ids = model.join(asked.prompt, prefix)[0]
-        forced = replace(asked, prompt=extend(model.tokenizer, asked.prompt, ids[len(asked.prompt) :], "forced prefix"))
+        behind = extend(model.tokenizer, asked.prompt, ids[len(asked.prompt) :], "forced prefix")
+        forced = replace(asked, prompt=behind, in_form=False)  # the form is what was forced
         found = outcome(await answer(model, forced), None, setting.delta)
         return Trial(f"prefix {prefix!r} forced", (), frozenset({"prefix"}), found, None)
 
@@ -233,7 +235,8 @@ def _beside_rivals(setting: Setting, found: Sequence[tuple[Sham, Outcome]]) -> t
 
 
 def _third(setting: Setting, rivals: Sequence[str]) -> list[str]:
-    return [text for text in rivals if text != setting.asked.wrong]
+    """Values that are not the wrong answer, and that the answer as it is does not give as well."""
+    return [text for text in rivals if text != setting.asked.wrong and mention(setting.given, text) is None]
 
 
 def with_control(bench: Bench, setting: Setting, trial: Trial, control: Maker) -> Trial:

@@ -23,6 +23,7 @@ _NO_PATH = "the metric's place does not exist in this run"
 _NO_SHAMS = "this change has no other place to be made"
 _NO_BOOST = "none of these changes boosts other text"
 READ_SO = "the same answer, read otherwise: nothing is run anew"
+_NOTHING = "no answer was written"
 _CUT = "its limit ended the answer before it gave a whole value"
 ONE_PROMPT = "one prompt; no generalisation"
 
@@ -121,7 +122,7 @@ def tried_rows(study: Study, facts: Facts) -> Iterator[d.Tried]:
     """Every trial, every other way of computing, the metric behind words that are not the model's own, what was
     screened, and what the answer was to other evidence.
     """
-    yield from (_tried_row(trial, study.wrong_here) for trial in study.trials.values())
+    yield from (_tried_row(trial, not facts.right) for trial in study.trials.values())
     known = {switch.what for switch in facts.switches}
     computed = [facts.reference] if facts.reference is not None and facts.reference.what not in known else []
     longer = [] if facts.longer is None else [facts.longer]
@@ -194,11 +195,14 @@ def _followed(follows: bool | None) -> tuple[str, ...]:
     return ("the answer follows" if follows else "the answer does not follow",)
 
 
-def _tried_row(trial: Trial, wrong_here: bool) -> d.Tried:
-    """A wrong answer flips where it becomes right, a right one where it is right no longer."""
+def _tried_row(trial: Trial, wrong: bool) -> d.Tried:
+    """A wrong answer flips where it becomes right, a right one where it is right no longer. Where nothing was written,
+    no answer was given.
+    """
     bounds = None if trial.repeats is None else mean_interval(trial.repeats.effects)
     parsed, cut = PARSE in trial.touches, trial.outcome.cut
-    flips = trial.flips if wrong_here else not trial.outcome.score.right
+    flips = trial.flips if wrong else not trial.outcome.score.right
+    unread = READ_SO if parsed else _CUT if cut else None if trial.outcome.answer.strip() else _NOTHING
     return d.Tried(
         what=trial.what,
         effect=trial.effect,
@@ -209,8 +213,8 @@ def _tried_row(trial: Trial, wrong_here: bool) -> d.Tried:
         else ONE_PROMPT
         if trial.repeats is None
         else "all variants have the same effect",
-        flips=None if parsed or cut else flips,
-        flips_reason=READ_SO if parsed else _CUT if cut else None,
+        flips=flips if unread is None else None,
+        flips_reason=unread,
         answer=trial.outcome.answer,
         cut=cut,
         flags=tuple(_flags(trial)),

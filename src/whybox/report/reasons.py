@@ -28,6 +28,7 @@ _CHINESE = (
         "no single number was read": "没有读取单一数值",
         "not written anew": "没有重新写出答案",
         "its limit ended the answer before it gave a whole value": "回答还没给出完整的答案就被上限截断",
+        "no answer was written": "没有写出回答",
         "the metric's place does not exist in this run": "该次运行中没有这个指标的位置",
         "this change has no other place to be made": "这种改动没有别处可做",
         "the same answer, read otherwise: nothing is run anew": "同一个答案换一种读法，没有重新运行",

@@ -5,7 +5,7 @@ from whybox.report.numbers import below, interval, number, percent
 from whybox.report.words import claim_key, say
 from whybox.statistics.ranks import share_p
 from whybox.verdict.experiment_words import named, segment_named
-from whybox.verdict.tree import ALPHA
+from whybox.verdict.facts import ALPHA
 
 LENIENT = "lenient parse"  # a change of the reader's: nothing is run anew, so nothing flips
 

@@ -6,6 +6,8 @@ from typing import Literal
 from whybox.statistics.intervals import Rate
 from whybox.statistics.ranks import share_p
 
+ALPHA = 0.05
+
 
 @dataclass(frozen=True)
 class ShamRun:
@@ -27,6 +29,11 @@ class ShamRun:
     def p(self) -> float:
         """(1 + flipped)/(n + 1)."""
         return share_p(self.flipped, self.n)
+
+    @property
+    def is_at_border(self) -> bool:
+        """Some flip, and with one more p would be above .05."""
+        return self.flipped > 0 and self.p <= ALPHA < share_p(self.flipped + 1, self.n)
 
 
 @dataclass(frozen=True)
@@ -123,6 +130,8 @@ class Facts:
     nearer: parts that state the wrong answer and share more of the question's words than the evidence. alone_off_form:
     the evidence alone gives the right value in another form. unsettled: parts whose cut lowers the metric beyond the
     floor, where its null cannot settle it. kept: parts that stay in every prompt: no evidence, question or other.
+    off_form: the prefix that the contract states, where the answer as it is has neither it nor the right value, so that
+    changes are asked for the value alone.
     """
 
     right: bool
@@ -178,6 +187,7 @@ class Facts:
     kept: tuple[str, ...] = ()
     ignores_evidence: bool | None = None
     not_run: tuple[str, ...] = ()
+    off_form: str | None = None
 
     @property
     def alone_right(self) -> bool | None:

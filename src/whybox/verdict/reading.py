@@ -18,8 +18,7 @@ from whybox.items.lenient import unwrapped
 from whybox.items.scoring.scorers import NO_WORDS, YES_WORDS
 from whybox.statistics.intervals import Rate
 from whybox.statistics.ranks import NullBand, share_p
-from whybox.verdict.facts import Doubt, Facts, Pair, Parting, Several, ShamRun, Try, Unsettled
-from whybox.verdict.tree import ALPHA
+from whybox.verdict.facts import ALPHA, Doubt, Facts, Pair, Parting, Several, ShamRun, Try, Unsettled
 
 
 def facts_of(
@@ -64,6 +63,7 @@ def _of_answer(study: Study) -> Facts:
         presumed=study.roles.presumed,
         off_question=is_off_question(study.asked.case, study.roles),
         nearer=_nearer(study),
+        off_form=_off_form(study),
     )
 
 
@@ -177,6 +177,10 @@ def _alone_off_form(study: Study) -> bool:
     if alone is None or alone.outcome.score.right or study.asked.case.match is not None:
         return False
     return case.form_scorer().score(alone.outcome.answer).right
+
+
+def _off_form(study: Study) -> str | None:
+    return None if study.asked.in_form else study.asked.case.contract_prefix
 
 
 def _nearer(study: Study) -> tuple[str, ...]:

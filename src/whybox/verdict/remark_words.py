@@ -27,6 +27,15 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "is not (LD {own}); the lead is what was compared",
         "与作答路径有关：接在“{prefix}”之后，正确答案领先于错误答案（LD {forced}），按模型自己的路径则不然（LD {own}）；这里比较的是领先",
     ),
+    Remark.OFF_FORM: (
+        "the answer as it is has neither the right value nor the form “{off_form}…” that the contract states: here a change turns it "
+        "right where its value is right, with that form or without it",
+        "原答案既没有正确的数值，也没有约定要求的形式“{off_form}…”：这里只看数值，数值正确即算改对，不论有无该形式",
+    ),
+    Remark.BORDER: (
+        "p is at the border: one more sham that turned the answer right would leave no cause",
+        "p 值恰在界限上：再有一个对照使答案正确，原因就不成立",
+    ),
     Remark.RIGHT_FIRST: (
         "the answer states the right answer and another one, the right one first, where the right one leads (LD {own}): whether "
         "the second value may stand there is for the case to say, and no fault of reading is shown",

@@ -41,6 +41,8 @@ class Remark(StrEnum):
     RIGHT_WITHOUT = "right-without"
     NEEDS_NO_EVIDENCE = "needs-no-evidence"
     NOT_ON_EVIDENCE = "not-on-evidence"
+    OFF_FORM = "off-form"
+    BORDER = "border"
 
 
 def warnings(facts: Facts) -> Iterator[Remark]:
@@ -97,6 +99,10 @@ def _about_memory(facts: Facts) -> Iterator[Remark]:
 def remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
     """What is said beside a wrong answer's verdict. named: the causes that were."""
     yield from _about_declaration(facts, named)
+    if facts.off_form is not None and facts.legal:
+        yield Remark.OFF_FORM
+    if any(leaf.undone_by.shams.is_at_border for leaf in named if leaf.undone_by and leaf.undone_by.shams):
+        yield Remark.BORDER
     if facts.forced is not None and facts.forced[1] > facts.floor and facts.own and facts.own_ld < -facts.floor:
         yield Remark.PATH_DEPENDENT
     if facts.several is not None:

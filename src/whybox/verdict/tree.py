@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from whybox.statistics.intervals import Rate
-from whybox.verdict.facts import Facts, Try
+from whybox.verdict.facts import ALPHA, Facts, Try
 from whybox.verdict.leaf import LIMIT, Lack, Leaf
 from whybox.verdict.remarks import Remark, remarks, warnings
 
-ALPHA = 0.05
 FEW = 8  # below this many failing variants a verdict speaks of the prompt alone
 
 

@@ -236,6 +236,7 @@ def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterat
     boost = facts.boost
     told = {
         "prefix": prefix,
+        "off_form": facts.off_form or "",
         "forced": _number(forced),
         "own": _number(facts.own_ld),
         "boost": "" if boost is None else named(boost.what, lang),

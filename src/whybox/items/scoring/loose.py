@@ -32,9 +32,10 @@ _LOOSE = re.compile(
     r"(?P<tail>[ \t]+and[ \t]+a[ \t]+half\b|[ \t]+or[ \t]+(?:so|two|more|longer)\b)?"
     rf"|(?<![上下前后])(?:(?P<zh_half>半)|{_NEXT_TO}|[几数]|(?<=[0-9十百])多)(?P<other>{_OTHER})"
 )
+_JOINS = "(?:and|or|for|in|to|is|then|at)"
 _OFTEN = re.compile(
     r"(?:\b(?:once|twice|thrice|times?|often|much|many|of)"
-    rf"|(?:\b[0-9]+|\b(?:{'|'.join(_ABOUT)}))[ \t]+[a-z]+(?:[ \t](?!and\b|or\b|for\b|in\b|to\b|is\b|then\b|at\b)[a-z]+)?)[ \t]+\Z"
+    rf"|(?:\b[0-9]+|\b(?:{'|'.join(_ABOUT)}))[ \t]+[a-z]+(?:[ \t](?!{_JOINS}\b)[a-z]+)?)[ \t]+\Z"
 )
 _MOMENT = re.compile(r"\b(?:wait|just|hold on|hang on|give me|take|got|have)[ \t]+(?:for[ \t]+)?\Z")
 _NUMBERED = re.compile(r"[ \t]+(?!(?:or|and|at|after|later|ago|before|from|to)\b)\w")
