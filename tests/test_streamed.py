@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from transformers import LlamaConfig, MixtralConfig
 
+from tests import warm
 from tests.models import model_path
 from tests.oracle import tiny
 from tests.real import real
