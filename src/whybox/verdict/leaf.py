@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from whybox.verdict.facts import Try
 
+DEMANDED = "demanded"  # the prompt orders the wrong answer, and without the order the answer is right
 LIMIT = "limit"  # the stated decoding ends the answer too early
 
 
@@ -27,6 +28,8 @@ class Lack(StrEnum):
     SUPPLIED = "supplied"
     GUESSED = "guessed"
     NO_LEAD = "no-lead"
+    KNOWN = "known"
+    DEMANDED = "demanded"
 
 
 @dataclass(frozen=True)
