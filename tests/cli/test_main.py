@@ -48,8 +48,9 @@ def test_python_m_whybox_is_the_same_command() -> None:
     assert version.stdout.strip() == f"whybox {package.__version__}"
 
 
-def test_help_loads_nothing_heavy() -> None:
-    script = "import sys, whybox.cli.main; print(*sorted({name.split('.')[0] for name in sys.modules}))"
+def loaded_by(*modules: str) -> set[str]:
+    """The names of all modules that are loaded once these are."""
+    script = f"import sys, {', '.join(modules)}; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", script],
         env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
@@ -57,7 +58,18 @@ def test_help_loads_nothing_heavy() -> None:
         text=True,
         check=True,
     )
-    assert HEAVY & set(loaded.stdout.split()) == set()
+    return set(loaded.stdout.split())
+
+
+def test_help_loads_nothing_heavy() -> None:
+    assert HEAVY & {name.split(".")[0] for name in loaded_by("whybox.cli.main")} == set()
+
+
+def test_statistics_are_loaded_where_they_are_computed_and_not_before() -> None:
+    """They take a second, of which a next token or an error has no need."""
+    loaded = loaded_by("whybox.cli.opening", "whybox.jobs.next", "whybox.report.text", "whybox.jobs.look")
+    assert {"whybox.statistics.intervals", "whybox.statistics.ranks", "whybox.parts.mlp", "scipy"} <= loaded
+    assert {"scipy.stats", "scipy.special", "statsmodels", "pandas"} & loaded == set()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows counts no processor time of children")

@@ -6,8 +6,8 @@ Weights are [out in]: up and gate [f c], down [c f]. Row form: W_down · act(W_u
 from typing import assert_never
 
 import numpy as np
+import scipy  # its parts are loaded where they are asked for
 from jaxtyping import Float
-from scipy.special import erf
 
 from whybox.parts.linear import linear
 from whybox.spec import Activation
@@ -35,7 +35,7 @@ def relu(x: Float[np.ndarray, "*rows f"]) -> Float[np.ndarray, "*rows f"]:
 
 def gelu(x: Float[np.ndarray, "*rows f"]) -> Float[np.ndarray, "*rows f"]:
     """x · Φ(x), with Φ the normal distribution function (arXiv 1606.08415)."""
-    out: Float[np.ndarray, "*rows f"] = erf(x * 0.5**0.5)
+    out: Float[np.ndarray, "*rows f"] = scipy.special.erf(x * 0.5**0.5)
     out += 1
     out *= x
     out *= 0.5

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
-from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
+import scipy  # its parts, and statsmodels with pandas, are loaded where they are asked for
 
 from whybox.statistics.unknown import Unknown
 
@@ -30,6 +29,8 @@ class Rate:
 
 def wilson(rate: Rate) -> Interval | None:
     """95 % Wilson interval of a rate, for showing; None when nothing was counted. Its ends are 0 and 1, not 3e-17."""
+    from statsmodels.stats.proportion import proportion_confint
+
     if rate.n == 0:
         return None
     low, high = proportion_confint(rate.hits, rate.n, method="wilson")
@@ -38,6 +39,8 @@ def wilson(rate: Rate) -> Interval | None:
 
 def clopper_pearson(rate: Rate, alpha: float = 0.05) -> Interval | None:
     """Exact interval of a rate with confidence 1 − α, for bounds; None when nothing was counted."""
+    from statsmodels.stats.proportion import proportion_confint
+
     if rate.n == 0:
         return None
     low, high = proportion_confint(rate.hits, rate.n, alpha=alpha, method="beta")
@@ -48,11 +51,13 @@ def exact_upper(rate: Rate, tail: float) -> float:
     """Clopper–Pearson upper bound that the rate exceeds with probability `tail` at most; 1 when nothing was counted."""
     if rate.hits == rate.n:
         return 1.0
-    return float(stats.beta.ppf(1 - tail, rate.hits + 1, rate.n - rate.hits))
+    return float(scipy.stats.beta.ppf(1 - tail, rate.hits + 1, rate.n - rate.hits))
 
 
 def unpaired_difference(one: Rate, other: Rate) -> Interval | None:
     """95 % Newcombe interval of p₁ − p₂ for two *different* sets of items; a report says "unpaired" beside it."""
+    from statsmodels.stats.proportion import confint_proportions_2indep
+
     if one.n == 0 or other.n == 0:
         return None
     low, high = confint_proportions_2indep(one.hits, one.n, other.hits, other.n, method="newcomb", compare="diff")
@@ -71,7 +76,7 @@ def standard_error(values: Sequence[float]) -> float | Unknown:
         return Unknown("one prompt; no generalisation")
     if np.ptp(data) == 0:
         return Unknown("all values are the same; the bound of a rate stands in place of an error")
-    return float(stats.sem(data))
+    return float(scipy.stats.sem(data))
 
 
 def mean_interval(values: Sequence[float]) -> Interval | None:
@@ -94,5 +99,5 @@ def t_interval(mean: float, sd: float, n: int) -> Interval | None:
 
 
 def _about(mean: float, error: float, n: int) -> Interval:
-    low, high = stats.t.interval(0.95, n - 1, loc=mean, scale=error)
+    low, high = scipy.stats.t.interval(0.95, n - 1, loc=mean, scale=error)
     return float(low), float(high)

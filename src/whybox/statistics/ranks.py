@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy  # its parts are loaded where they are asked for: not at the start of every command
 
 RESAMPLES = 999
 
@@ -63,7 +63,7 @@ def spearman(x: Sequence[float], y: Sequence[float], generator: np.random.Genera
     """
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
-    left, right = stats.rankdata(x), stats.rankdata(y)
+    left, right = scipy.stats.rankdata(x), scipy.stats.rankdata(y)
     drawn = [_correlated(left, generator.permutation(right)) for _ in range(RESAMPLES)]
     rho = _correlated(left, right)
     return Correlation(rho, rank_p(rho, drawn), len(x))
@@ -80,7 +80,7 @@ def kendall(x: Sequence[float], y: Sequence[float], generator: np.random.Generat
     left, right = (np.sign(np.subtract.outer(column, column)) for column in (np.asarray(x), np.asarray(y)))
     orders = [generator.permutation(len(x)) for _ in range(RESAMPLES)]
     drawn = [float((left * right[np.ix_(order, order)]).sum()) for order in orders]
-    tau = float(stats.kendalltau(x, y).statistic)
+    tau = float(scipy.stats.kendalltau(x, y).statistic)
     return Correlation(tau, rank_p(float((left * right).sum()), drawn), len(x))
 
 
@@ -97,7 +97,7 @@ def sign_flip_p(differences: Sequence[float], generator: np.random.Generator) ->
     values = np.asarray(differences, np.float64)
     if values.size == 0:
         return None
-    test = stats.permutation_test(
+    test = scipy.stats.permutation_test(
         (values,), np.mean, permutation_type="samples", n_resamples=9999, rng=generator, alternative="two-sided"
     )
     return float(test.pvalue)
