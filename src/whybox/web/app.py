@@ -29,6 +29,7 @@ from whybox.web.examples import examples
 from whybox.web.guard import Address, Guard
 from whybox.web.language import asked_language
 from whybox.web.leaving import Leaving
+from whybox.web.misread import misread
 from whybox.web.page import explorer_page
 from whybox.web.pairing import pair, pair_lens
 from whybox.web.reports import Report, Which, explained, looked, reopened
@@ -243,10 +244,5 @@ async def _told(request: Request, error: Exception) -> Response:
 async def _not_understood(request: Request, error: Exception) -> Response:
     """A request, or a shared state, that does not have the shape of this version."""
     assert isinstance(error, RequestValidationError)
-    first = error.errors()[0]
-    place = ".".join(str(step) for step in first["loc"] if step != "body") or "the request"
-    cause = f"{place}: {first['msg'].lower()}"
-    if place.endswith("version"):
-        cause = "this state was shared by another version of whybox"
-    told = UsageError(cause, "see docs/serve.md for what a state holds")
+    told = misread(error.errors()[0])
     return JSONResponse(said(told, asked_language(request.headers)), status_code=422)
