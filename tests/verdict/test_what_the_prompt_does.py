@@ -73,6 +73,16 @@ def test_what_the_question_alone_gets_right_is_not_missing() -> None:
     assert verdict(replace(MISSING, asked_alone=replace(ALONE_ASKED, flips=False))) == ("knowledge", "missing")
 
 
+def test_a_lead_of_the_question_alone_leaves_open_what_is_missing() -> None:
+    """Nothing whole is written to the question alone, and right is ahead there: examples may have led astray."""
+    leads = replace(MISSING, asked_alone=Try("the question alone", False, after=0.41, cut=True))
+    found = rule(leads)
+    assert (verdict(leads)[0], lacks(found)) == ("not-determined", {Lack.LEADS_ALONE})
+    assert "the right answer leads the wrong one" in because(found, leads, "en")
+    behind = replace(MISSING, asked_alone=Try("the question alone", False, after=-0.41))
+    assert verdict(behind) == ("knowledge", "missing")
+
+
 def test_a_fact_that_was_given_is_not_asked_for() -> None:
     failed = replace(MISSING, fact=replace(FACT, flips=False))
     assert "--fact" not in next_step(rule(failed), failed, "en")

@@ -233,7 +233,9 @@ def _beside_rivals(setting: Setting, found: Sequence[tuple[Sham, Outcome]]) -> t
 
 
 def _third(setting: Setting, rivals: Sequence[str]) -> list[str]:
-    return [text for text in rivals if text != setting.asked.wrong]
+    """Of a choice the wrong answer stands by what its option says."""
+    wrong = dict(setting.asked.case.options).get(setting.asked.wrong, setting.asked.wrong)
+    return [text for text in rivals if text != wrong]
 
 
 def with_control(bench: Bench, setting: Setting, trial: Trial, control: Maker) -> Trial:

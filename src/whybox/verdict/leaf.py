@@ -29,6 +29,7 @@ class Lack(StrEnum):
     GUESSED = "guessed"
     NO_LEAD = "no-lead"
     KNOWN = "known"
+    LEADS_ALONE = "leads-alone"
     DEMANDED = "demanded"
 
 

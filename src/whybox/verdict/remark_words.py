@@ -242,6 +242,11 @@ LACKS: dict[Lack, tuple[str, str]] = {
         "the question alone, without the rest of the prompt, is answered right, so that nothing is missing that the fact would supply",
         "只问这个问题、去掉提示的其余部分时，答案就正确，可见并不缺少这一事实",
     ),
+    Lack.LEADS_ALONE: (
+        "behind the question alone, without the rest of the prompt, the right answer leads the wrong one: what stands before the "
+        "question may have led the model astray",
+        "只问这个问题、去掉提示的其余部分时，正确答案领先于错误答案：可能是问题之前的内容把模型引偏了",
+    ),
     Lack.DEMANDED: (
         "the prompt orders the wrong answer, and without the order the answer is right",
         "提示要求给出错误答案，去掉这一要求答案就正确",
@@ -379,6 +384,10 @@ TRY_LACK: dict[Lack, tuple[str, str]] = {
     Lack.KNOWN: (
         "Look at what stands before the question: without it the answer is right, so that it leads the model astray.",
         "看看问题之前写了什么：去掉它答案就正确，可见是它把模型引偏了。",
+    ),
+    Lack.LEADS_ALONE: (
+        "Take parts out of what stands before the question, one by one: without all of it the right answer is ahead.",
+        "逐个去掉问题之前的部分再试：全部去掉时正确答案领先。",
     ),
     Lack.UNREAD: (
         "“{what}” needs no evidence: the right answer may be a guess; try values that nobody would guess.",

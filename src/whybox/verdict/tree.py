@@ -88,9 +88,8 @@ def _leaves(facts: Facts) -> Iterator[Leaf]:
     """Every leaf of what was read and remembered, named or lacking."""
     if facts.fact is not None and not facts.evidence and not facts.stated_in:
         silent = facts.fact.shams is None or not facts.fact.shams.flipped
-        known = facts.asked_alone is not None and facts.asked_alone.flips
         shams = (*(() if silent else (Lack.SHAMS_FLIP,)), *((Lack.SUPPLIED,) if facts.supplied_by else ()))
-        stated = (*((Lack.KNOWN,) if known else ()), *_wrong_stated(facts))
+        stated = (*_known(facts), *_wrong_stated(facts))
         yield _leaf("knowledge", "missing", facts.fact, (*shams, *lacking_variants(facts.fact), *stated))
     if facts.alone_right is None:
         return
@@ -99,6 +98,16 @@ def _leaves(facts: Facts) -> Iterator[Leaf]:
     elif facts.closed_same_wrong and not facts.alone_off_form:
         further = ((Lack.FOLLOWS,) if facts.follows_change else ()) + _wrong_stated(facts)
         yield from (_leaf("knowledge", "overruled", writer, (*lacking(writer), *further)) for writer in facts.writers)
+
+
+def _known(facts: Facts) -> tuple[Lack, ...]:
+    """What the question alone shows: it is answered right, or the right answer leads the wrong one there."""
+    alone = facts.asked_alone
+    if alone is None:
+        return ()
+    if alone.flips:
+        return (Lack.KNOWN,)
+    return (Lack.LEADS_ALONE,) if alone.after is not None and alone.after > facts.floor else ()
 
 
 def _wrong_stated(facts: Facts) -> tuple[Lack, ...]:
