@@ -10,7 +10,16 @@ import pytest
 from whybox.errors import EndpointError, UsageError
 from whybox.items.case import Case
 from whybox.items.generate import generate
-from whybox.jobs.run import RunOptions, kept_document, plan_rows, prepare, run_suite, seconds_of, target_from
+from whybox.jobs.run import (
+    RunOptions,
+    is_unfinished,
+    kept_document,
+    plan_rows,
+    prepare,
+    run_suite,
+    seconds_of,
+    target_from,
+)
 from whybox.report.document import CallsPayload, RunDocument, to_json
 from whybox.report.html import run_page
 from whybox.report.run_lines import estimate_of
@@ -99,6 +108,29 @@ def test_a_part_first_and_the_rest_later_is_the_whole(tmp_path: Path) -> None:
     rest = ran(tmp_path / "two", "bot:item_biased", items=6)
     assert rest.probes[0].estimates == whole.probes[0].estimates
     assert rest.gates == whole.gates
+
+
+def test_a_plan_shows_what_was_chosen_and_what_is_left_of_it(tmp_path: Path) -> None:
+    """The plan says what the run then does: the same calls of the same items, and nothing of the others."""
+    path, plain = written(tmp_path, "bot:item_biased", 100), Choice()
+    prepared = prepare(path, PLAIN, opened)
+    floor, whole = plan_rows(prepared)
+    assert (whole.items, whole.calls, isinstance(whole.finds, float)) == (100, 800, True)
+    choice = Choice(limit=3)
+    same_floor, row = plan_rows(prepared, choice)
+    assert same_floor == floor
+    assert (row.items, row.arms, row.calls, row.tokens_written / 24) == (3, 4, 24, whole.tokens_written / 800)
+    assert isinstance(row.finds, Unknown)
+    assert plan_rows(prepared, Choice("order/*/1-2-4-3"))[1].arms == 1
+    with pytest.raises(UsageError, match="no call fits"):
+        plan_rows(prepared, Choice("edit"))
+    folder = tmp_path / "out"
+    assert run_suite(prepared, RunOptions(choice), folder).calls.finished == row.calls + floor.calls
+    assert (is_unfinished(prepared, folder, choice), is_unfinished(prepared, folder, plain)) == (False, True)
+    assert seconds_of(prepared, folder, choice) == 0
+    left = seconds_of(prepared, folder, plain)
+    assert isinstance(left, float)
+    assert left > 0
 
 
 def test_other_runs_take_answers_from_the_cache_but_for_the_floor(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ NO_LIFE = {"estimate": None, "estimate_reason": "longer than 20 turns"}
     [
         (TURNS | {"interval": (4.1, 9.0)}, "6.20 turns [4.10, 9.00]", "6.20 轮 [4.10, 9.00]"),
         (BARE | {"unit": "number"}, "6.20", "6.20"),
-        (TURNS | BARE | NO_LIFE, "— (longer than 20 turns)", "—（longer than 20 turns）"),
+        (TURNS | BARE | NO_LIFE, "— (longer than 20 turns)", "—（长于 20 轮）"),
     ],
 )
 def test_what_is_no_rate_is_said_on_its_own_scale(changes: dict[str, Any], english: str, chinese: str) -> None:
@@ -126,7 +126,7 @@ def test_what_is_no_rate_is_said_on_its_own_scale(changes: dict[str, Any], engli
     )
     found = ProbeRow.model_validate(probe("p", None).model_dump() | {"estimates": (row,)})
     assert [estimate_of(found, lang) for lang in ("en", "zh")] == [
-        f"half-life {english} · n 40 items", f"half-life {chinese} · n 40 个样本",
+        f"half-life {english} · n 40 items", f"半衰期 {chinese} · n 40 个样本",
     ]  # fmt: skip
 
 

@@ -55,7 +55,7 @@ def test_a_probe_that_needs_what_is_missing_is_skipped_with_the_reason(
     grounds = {"fake": Ground("fake", lacking)}
     planned = plan(read, grounds)
     assert planned.calls == ()
-    assert [row.skipped for row in rows(planned, grounds)] == ["", "needs logprobs: the server sends none"]
+    assert [row.skipped for row in rows(planned, grounds, ())] == ["", "needs logprobs: the server sends none"]
     prepared = Prepared(read, {"fake": target}, grounds, planned)
     document = run_document(prepared, run(prepared, tmp_path / "run.sqlite"), "en", strict=False)
     assert target.asked == []
@@ -66,7 +66,8 @@ def test_a_probe_that_needs_what_is_missing_is_skipped_with_the_reason(
 
 def test_a_plan_counts_calls_and_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
     grounds = {"fake": Ground("fake", Abilities(), count=lambda text: len(text.split()))}
-    floor, needy = rows(plan(suite(monkeypatch), grounds), grounds)
+    planned = plan(suite(monkeypatch), grounds)
+    floor, needy = rows(planned, grounds, {call.cell for call in planned.calls})
     assert (floor.calls, floor.items) == (3 * 3 * 5, 3)
     assert (needy.calls, needy.items, needy.arms) == (12, 3, 2)
     assert needy.tokens_read == 12 * len(["Question", "0,", "put", "as", "a?"])

@@ -89,6 +89,6 @@ def run(
     know = partial(remembered if dry_run else once, folder / RUN)
     prepared = prepared_suite(suite, options, shared, jobs, know)
     if dry_run:
-        say_plan(prepared, shared, folder)
+        say_plan(prepared, choice, shared, folder)
     elif code := ran(prepared, options, folder, shared).exit_code:
         raise typer.Exit(code)

@@ -11,7 +11,9 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
+from whybox.report.run_names import told
 from whybox.report.visible import one_line
+from whybox.suite.floor import FLOOR
 from whybox.suite.planning import Row
 from whybox.suite.progress import Progress
 
@@ -28,8 +30,9 @@ _WORDS = {
         "errors",
         "from cache",
         "skipped",
+        "points",
     ),
-    "zh": ("探针", "对象", "样本", "臂", "调用", "token ≤", "可检出", "调用", "错误", "来自缓存", "跳过"),
+    "zh": ("探针", "目标", "样本", "臂", "调用", "token ≤", "可检出", "调用", "错误", "来自缓存", "跳过", "个百分点"),
 }
 EVERY = 10.0  # seconds between two lines where stderr is no terminal
 
@@ -87,15 +90,18 @@ def show_plan(rows: Sequence[Row], lang: Literal["en", "zh"], console: Console) 
     words = _WORDS[lang]
     table = Table(*words[:7], box=None, pad_edge=False)
     for row in rows:
-        finds = f"{words[10]}: {row.skipped}" if row.skipped else _finds(row)
+        finds = f"{words[10]}: {told(row.skipped, lang)}" if row.skipped else _finds(row, lang)
         tokens = f"{row.tokens_read + row.tokens_written:,}"
         cells = (row.probe, row.target, str(row.items), str(row.arms), f"{row.calls:,}", tokens, finds)
         table.add_row(*map(Text, cells))
     console.print(table)
 
 
-def _finds(row: Row) -> str:
-    return f"≥ {100 * row.finds:.1f} pt" if isinstance(row.finds, float) else "—"
+def _finds(row: Row, lang: Literal["en", "zh"]) -> str:
+    """The smallest effect that would be seen, or why none is named; of the floor nothing is to be found."""
+    if isinstance(row.finds, float):
+        return f"≥ {100 * row.finds:.1f} {_WORDS[lang][11]}"
+    return "—" if row.probe == FLOOR else told(row.finds.reason, lang)
 
 
 def _bar() -> Bar:

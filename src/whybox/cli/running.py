@@ -18,10 +18,11 @@ from whybox.report.document import RunDocument
 from whybox.report.html import run_page
 from whybox.report.junit import junit
 from whybox.report.markdown import markdown
+from whybox.report.run_names import told
 from whybox.report.text_run import render_run
 from whybox.statistics.unknown import Unknown
 from whybox.suite.behaviour import TargetText
-from whybox.suite.whole import Prepared
+from whybox.suite.whole import Choice, Prepared
 from whybox.targets.target import Target
 
 
@@ -36,8 +37,8 @@ def prepared_suite(suite: Path, options: RunOptions, shared: Shared, width: int 
 
 def ran(prepared: Prepared, options: RunOptions, folder: Path, shared: Shared) -> RunDocument:
     """Plan, progress, result, files. KeyboardInterrupt says where what was done is kept."""
-    if not shared.quiet and is_unfinished(prepared, folder):
-        show_plan(plan_rows(prepared), shared.language, Console(stderr=True))
+    if not shared.quiet and is_unfinished(prepared, folder, options.choice):
+        show_plan(plan_rows(prepared, options.choice), shared.language, Console(stderr=True))
     try:
         with RunBar(shared.language, shared.quiet) as bar:
             document = run_suite(prepared, options, folder, bar.tell, bar.tell_why)
@@ -61,14 +62,14 @@ def _write_reports(document: RunDocument, folder: Path) -> None:
     write_whole(folder / "summary.md", markdown(document))
 
 
-def say_plan(prepared: Prepared, shared: Shared, folder: Path) -> None:
+def say_plan(prepared: Prepared, choice: Choice, shared: Shared, folder: Path) -> None:
     """What would be done, and nothing else."""
     begun = time.perf_counter()
-    seconds = seconds_of(prepared, folder)
-    planned = plan_rows(prepared)
+    seconds = seconds_of(prepared, folder, choice)
+    planned = plan_rows(prepared, choice)
     if not shared.json:
         show_plan(planned, shared.language, Console())
-        print(f"— ({seconds.reason})" if isinstance(seconds, Unknown) else f"≈ {seconds:.0f} s")
+        print(told(seconds.reason, shared.language) if isinstance(seconds, Unknown) else f"≈ {seconds:.0f} s")
         return
     rows = [asdict(row) | _maybe("finds", row.finds) for row in planned]
     print_document("plan", begun, {"suite": prepared.suite.file.suite, "rows": rows, **_maybe("seconds", seconds)})

@@ -124,7 +124,7 @@ def switched(switch: Switch, asked: Asked, decision: Decision) -> Switched:
         _ld(model, decision),
         led,
         score.outcome not in ("invalid", "error"),
-        score.outcome == "error",
+        score.undecided,
     )
 
 

@@ -12,6 +12,7 @@ from whybox.jobs.run_document import run_document
 from whybox.jobs.run_examined import Know, as_said
 from whybox.jobs.run_why import TellWhy, WhyAsked, explained, failed_cases, require_weights, unheard
 from whybox.model import Model
+from whybox.probes.design import Call
 from whybox.report.document import Lang, Mechanism, RunDocument, to_json
 from whybox.statistics.unknown import Unknown
 from whybox.suite import observed, scores
@@ -30,6 +31,8 @@ from whybox.targets.target import Target
 
 RUN = "run.sqlite"
 FAILED = "failed"
+WHOLE = Choice()
+"""Every call of a plan."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +59,9 @@ class BrokenOff(KeyboardInterrupt):
         self.document = document
 
 
-def plan_rows(prepared: Prepared) -> list[Row]:
-    """The plan, one line a probe and target."""
-    return rows(prepared.planned, prepared.grounds)
+def plan_rows(prepared: Prepared, choice: Choice = WHOLE) -> list[Row]:
+    """What of the plan will be run, one line a probe and target. UsageError where the choice leaves nothing."""
+    return rows(prepared.planned, prepared.grounds, {call.cell for call in choice.of(prepared.planned)})
 
 
 def prepare(path: Path, options: RunOptions, opened: Callable[[TargetText], Target], know: Know = as_said) -> Prepared:
@@ -138,21 +141,27 @@ def _kept(document: RunDocument, found: Found, folder: Path, begun: float) -> Ru
     return document
 
 
-def is_unfinished(prepared: Prepared, folder: Path) -> bool:
-    """Whether a call of the plan has not ended yet."""
+def is_unfinished(prepared: Prepared, folder: Path, choice: Choice = WHOLE) -> bool:
+    """Whether a call that was chosen is still to be made."""
     if not (folder / RUN).is_file():
         return True
     with Store(folder / RUN) as store:
-        return bool(store.unfinished(prepared.planned.calls))
+        return bool(_left(prepared, store, choice))
 
 
-def seconds_of(prepared: Prepared, folder: Path) -> float | Unknown:
-    """About how long the unfinished calls will take, by those that this run has made."""
+def _left(prepared: Prepared, store: Store, choice: Choice) -> list[Call]:
+    """What is still to be made: of the floors, and of the probes what was chosen."""
+    floors = [call for calls in prepared.planned.floors.values() for call in calls]
+    return store.unfinished([*floors, *choice.of(prepared.planned)], choice.retry_errors)
+
+
+def seconds_of(prepared: Prepared, folder: Path, choice: Choice = WHOLE) -> float | Unknown:
+    """About how long the calls that are still to be made will take, by those that this run has made."""
     if not (folder / RUN).is_file():
         return Unknown("the time is not known before the first call")
     with Store(folder / RUN) as store:
         pace = store.seconds_a_call()
-        left = len(store.unfinished(prepared.planned.calls))
+        left = len(_left(prepared, store, choice))
     return Unknown("the time is not known before the first call") if pace is None else pace * left
 
 

@@ -296,7 +296,7 @@ def _lost(plan: Plan, records: Sequence[Record]) -> Rate:
     scores = [record for record in records if record.call.arm.startswith(FORCED)]
     can = any(isinstance(record.outcome, AnswerScore) for record in scores)
     others = [record for record in records if record.call.arm.startswith(ANSWER)]
-    failed = sum(scored(by_id[record.call.item], record.outcome).outcome == "error" for record in others)
+    failed = sum(scored(by_id[record.call.item], record.outcome).undecided for record in others)
     if can:
         failed += sum(not isinstance(record.outcome, AnswerScore) for record in scores)
     return Rate(failed, len(others) + (len(scores) if can else 0))

@@ -55,7 +55,7 @@ class EvidenceProbe(Design):
             "effects",
             (
                 "No place is more than {limit} worse than the mean of all places.",
-                "任一位置不比平均低 {limit} 以上。",
+                "任一位置不比平均低{limit}以上。",
             ),
         ),
         "follows": Measure(

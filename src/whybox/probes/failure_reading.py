@@ -87,7 +87,8 @@ def failing(plan: Plan, records: Sequence[Record]) -> list[Item]:
     """The items whose plain answer came back and is not right."""
     by_id = {item.id: item for item in plan.items}
     plain = [record for record in records if record.call.arm == PLAIN]
-    failed = {r.call.item for r in plain if scored(by_id[r.call.item], r.outcome).outcome not in ("right", "error")}
+    scores = {record.call.item: scored(by_id[record.call.item], record.outcome) for record in plain}
+    failed = {item for item, score in scores.items() if not (score.right or score.undecided)}
     return [item for item in plan.items if item.id in failed]
 
 
@@ -219,7 +220,7 @@ def _cases(plan: Plan, records: Sequence[Record]) -> Iterator[Case]:
 def _is_lost(plan: Plan, record: Record) -> bool:
     asked = plan.asked.get((record.call.item, record.call.arm))
     item = asked or next(item for item in plan.items if item.id == record.call.item)
-    return scored(item, record.outcome).outcome == "error"
+    return scored(item, record.outcome).undecided
 
 
 def _estimates(codes: Sequence[str], failed: Rate) -> Iterator[Estimate]:

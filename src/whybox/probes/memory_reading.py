@@ -105,9 +105,9 @@ def _half_life(marks: Integer[np.ndarray, "item depth"], depths: np.ndarray) -> 
     if isinstance(found, Unknown):
         yield Estimate("half-life", found, None, len(marks), unit="turns", primary=False)
     elif found.turns is None:
-        side = "longer than" if found.beyond == "after" else "shorter than"
-        edge = found.deepest if found.beyond == "after" else float(depths.min())
-        yield Estimate("half-life", Unknown(f"{side} {edge:.0f} turns"), None, len(marks), unit="turns", primary=False)
+        shorter = Unknown(f"shorter than {depths.min():.0f} turns")
+        bound = Unknown(f"longer than {found.deepest:.0f} turns") if found.beyond == "after" else shorter
+        yield Estimate("half-life", bound, None, len(marks), unit="turns", primary=False)
     else:
         yield Estimate("half-life", found.turns, found.interval, len(marks), unit="turns", primary=False)
 

@@ -53,7 +53,7 @@ class Table:
     @property
     def lost(self) -> Rate:
         """Calls that were made and gave no answer. A call that no arm asks for is not lost."""
-        return Rate(sum(score.outcome == "error" for score in self.scores.values()), len(self.scores))
+        return Rate(sum(score.undecided for score in self.scores.values()), len(self.scores))
 
     def has(self, arm: str) -> bool:
         """Whether a call of this arm was made."""

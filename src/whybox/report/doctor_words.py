@@ -1,5 +1,8 @@
 """The sentences of `doctor`, in English and Chinese; one for each finding."""
 
+import re
+from functools import cache
+
 from whybox.report.document import Lang
 
 WORDS: dict[str, tuple[str, str]] = {
@@ -165,3 +168,31 @@ def say(key: str, lang: Lang, **values: object) -> str:
     """The sentence of that key in that language, with its blanks filled."""
     english, chinese = WORDS[key]
     return (chinese if lang == "zh" else english).format_map(values)
+
+
+def put_in(text: str, lang: Lang) -> str:
+    """A sentence of `doctor` that was kept in English, in that language; another text as it is."""
+    if lang == "en":
+        return text
+    for pattern, chinese in _patterns():
+        if found := pattern.fullmatch(text):
+            return chinese.format_map(found.groupdict())
+    return text
+
+
+@cache
+def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Each English sentence as a pattern, with the Chinese one; a blank that stands twice is the same both times."""
+    return tuple((re.compile(_pattern(english), re.DOTALL), chinese) for english, chinese in WORDS.values())
+
+
+def _pattern(english: str) -> str:
+    parts = re.split(r"\{(\w+)\}", english)
+    seen: set[str] = set()
+    for i, name in enumerate(parts):
+        if i % 2 == 0:
+            parts[i] = re.escape(name)
+        else:
+            parts[i] = f"(?P={name})" if name in seen else f"(?P<{name}>.*?)"
+            seen.add(name)
+    return "".join(parts)

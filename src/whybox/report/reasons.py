@@ -10,7 +10,7 @@ import re
 from whybox.report.diff_details import DETAILED, DETAILS, SIDES
 from whybox.report.diff_words import UNSAID
 from whybox.report.document import Lang
-from whybox.report.run_reasons import RUN_REASONS
+from whybox.report.run_reasons import RUN_DETAILED, RUN_REASONS
 from whybox.report.words import say
 
 _CHINESE = (
@@ -66,7 +66,8 @@ _WITH_NUMBERS = {
         "最强部件的 {} 对中，没有一对互相抵消或一起时作用更大"
     ),
     r"layers (\d+) … (\d+)": "第 {} … {} 层",
-    r"(\S+) (\d+) turns": "{} {} 轮",
+    r"longer than (\d+) turns": "长于 {} 轮",
+    r"shorter than (\d+) turns": "短于 {} 轮",
     r"a month has (\d+) facts, at least (\d+) are needed": "有的月份只有 {} 条事实，至少需要 {} 条",
     r"not located: the set spans (\d+) months": "无法定位：集合横跨 {} 个月",
     r"(\d+) controls, at least (\d+) are needed": "有 {} 个对照，至少需要 {} 个",
@@ -78,6 +79,7 @@ _WITH_NUMBERS = {
     r"fewer than (\d+) reference prompts fit the model's context": "能放进模型上下文的参考提示不足 {} 个",
     r"no set of up to (\d+) of the strongest parts turns the outcome": "最强部件中至多 {} 个的集合都不能翻转结果",
     **DETAILED,
+    **RUN_DETAILED,
 }
 
 

@@ -7,6 +7,7 @@ from whybox.report.document import DoctorCheck, EstimateRow, GateRow, Lang, Mech
 from whybox.report.estimate_line import Shown, line, p_text
 from whybox.report.numbers import interval, number
 from whybox.report.reasons import reason
+from whybox.report.run_names import statistic, told
 from whybox.report.run_words import say
 from whybox.report.text_doctor import sentence
 from whybox.report.words import say as say_estimate
@@ -18,7 +19,7 @@ MARKS = {"pass": "✓", "fail": "✗", "inconclusive": "?", "error": "!", "skipp
 
 def why(gate: GateRow, lang: Lang) -> str:
     """What decided a gate, in one sentence with its numbers."""
-    values = {"detail": gate.detail, "demand": gate.demand}
+    values = {"detail": told(gate.detail, lang), "demand": gate.demand}
     values |= {"holds": _p(gate.p_holds), "broken": _p(gate.p_broken)}
     said = say(f"because.{gate.because}.{gate.verdict}", lang, **values)
     if gate.needs_n is not None:
@@ -31,12 +32,12 @@ def why(gate: GateRow, lang: Lang) -> str:
 def estimate_of(probe: ProbeRow, lang: Lang) -> str:
     """The line of the first statistic of a probe; why there is none."""
     if not probe.estimates:
-        return reason(probe.not_measured, lang)
+        return told(probe.not_measured, lang)
     row = probe.estimates[0]
     if row.unit not in ("share", "difference"):
         return _number(row, lang) + cut(probe, lang)
     shown = Shown(
-        row.statistic,
+        statistic(row.statistic, lang),
         _known(row.estimate, row.estimate_reason, lang),
         row.interval,
         _known(row.floor, row.floor_reason, lang),
@@ -62,12 +63,11 @@ def _number(row: EstimateRow, lang: Lang) -> str:
 
 
 def _on_its_scale(row: EstimateRow, lang: Lang) -> str:
+    name = statistic(row.statistic, lang)
     if row.estimate is None:
-        return say_estimate(
-            "estimate.unknown", lang, name=row.statistic, reason=reason(row.estimate_reason or "", lang)
-        )
+        return say_estimate("estimate.unknown", lang, name=name, reason=reason(row.estimate_reason or "", lang))
     bounds = "" if row.interval is None else f" {interval(row.interval)}"
-    return say_estimate(f"estimate.{row.unit}", lang, name=row.statistic, value=number(row.estimate), bounds=bounds)
+    return say_estimate(f"estimate.{row.unit}", lang, name=name, value=number(row.estimate), bounds=bounds)
 
 
 def cut(probe: ProbeRow, lang: Lang) -> str:

@@ -20,7 +20,7 @@ RUN_PAGE: dict[str, tuple[str, str]] = {
     "rp.seed": ("seed", "随机种子"),
     "rp.calls": ("calls", "调用"),
     "rp.time": ("time", "用时"),
-    "rp.target": ("Target {name}", "对象 {name}"),
+    "rp.target": ("Target {name}", "目标 {name}"),
     "rp.kind": ("kind", "类型"),
     "rp.model": ("model", "模型"),
     "rp.abilities": ("Abilities that the plan is made on", "制定计划所依据的能力"),

@@ -17,7 +17,7 @@ RUNS: dict[str, tuple[str, str]] = {
         "floor of {target}, {condition}: {hits} of {n} equal calls were answered otherwise",
         "{target} 的底噪（{condition}）：{n} 次相同请求中有 {hits} 次回答不同",
     ),
-    "run.table": ("| probe | target | verdict | estimate |", "| 探针 | 对象 | 结论 | 估计 |"),
+    "run.table": ("| probe | target | verdict | estimate |", "| 探针 | 目标 | 结论 | 估计 |"),
     "run.left_out": ("{n} rows are left out; report.json holds them.", "省略了 {n} 行；report.json 包含全部。"),
     "why.head": ("why", "原因"),
     "why.code": ("{code}{effect}. {sentence}", "{code}{effect}。{sentence}"),

@@ -5,6 +5,8 @@ from rich.text import Text
 
 from whybox.report.document import ComparisonDocument, DifferenceRow, Lang
 from whybox.report.estimate_line import p_text, points
+from whybox.report.reasons import reason
+from whybox.report.run_names import detail, word
 from whybox.report.visible import one_line
 from whybox.report.words import say
 
@@ -22,7 +24,8 @@ def render_comparison(document: ComparisonDocument, console: Console, lang: Lang
             Text(f"  {MARKS[row.shown]} {one_line(row.probe)} · {one_line(row.arm)}  {difference(row, lang)}")
         )
     for setting in document.settings:
-        console.print(Text(one_line(f"  {setting.name}: {setting.first} → {setting.second}"), style="dim"))
+        first, second = detail(setting.first, lang), detail(setting.second, lang)
+        console.print(Text(one_line(f"  {word(setting.name, lang)}: {first} → {second}"), style="dim"))
 
 
 def comparison_head(document: ComparisonDocument, lang: Lang) -> str:
@@ -42,7 +45,7 @@ def sides(document: ComparisonDocument, lang: Lang) -> str:
 def difference(row: DifferenceRow, lang: Lang) -> str:
     """−10.0 points [−22.1, 1.0] · 3 worse, 1 better of 20 · p .625 (Holm 1)"""
     if row.difference is None or row.interval is None:
-        return row.difference_reason or ""
+        return reason(row.difference_reason or "", lang)
     values = {"low": points(row.interval[0]), "high": points(row.interval[1]), "value": points(row.difference)}
     values |= {"p": p_text(row.p), "adjusted": p_text(row.p_adjusted)}
     said = say(

@@ -1,9 +1,9 @@
 """What a run would do, before it does it: calls, tokens, time, and the smallest effect that it would find."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from whybox.probes.design import AnyRequest, Call, Design, Ground, Plan, missing
+from whybox.probes.design import AnyRequest, Call, Cell, Design, Ground, Plan, missing
 from whybox.statistics.unknown import Unknown
 from whybox.suite.behaviour import Behaviour
 from whybox.suite.floor import FLOOR, floor_calls
@@ -78,18 +78,24 @@ def _whole(found: Plan, ground: Ground) -> Plan:
     return replace(found, calls=(), broken=said)
 
 
-def rows(planned: Planned, grounds: Mapping[str, Ground]) -> list[Row]:
-    """One line for every probe and target, those of the floors first."""
+def rows(planned: Planned, grounds: Mapping[str, Ground], chosen: Collection[Cell]) -> list[Row]:
+    """One line for every probe and target, those of the floors first. chosen: the calls of the probes that are made."""
     floors = [_row(FLOOR, grounds[target], calls, Unknown("a floor")) for target, calls in planned.floors.items()]
-    return floors + [_probe_row(*where, found, grounds) for where, found in planned.probes.items()]
+    return floors + [_probe_row(*where, found, grounds, chosen) for where, found in planned.probes.items()]
 
 
-def _probe_row(probe: str, target: str, found: Plan | Skipped, grounds: Mapping[str, Ground]) -> Row:
+def _probe_row(
+    probe: str, target: str, found: Plan | Skipped, grounds: Mapping[str, Ground], chosen: Collection[Cell]
+) -> Row:
     if isinstance(found, Skipped):
         return Row(probe, target, 0, 0, 0, 0, 0, Unknown("skipped"), found.reason)
     if found.broken:
         return Row(probe, target, 0, 0, 0, 0, 0, Unknown("not asked"), found.broken)
-    return _row(probe, grounds[target], found.calls, found.finds)
+    calls = [call for call in found.calls if call.cell in chosen]
+    if not calls and found.calls:
+        return Row(probe, target, 0, 0, 0, 0, 0, Unknown("not chosen"))
+    finds = found.finds if len(calls) == len(found.calls) else Unknown("only a part of the plan is chosen")
+    return _row(probe, grounds[target], calls, finds)
 
 
 def _row(probe: str, ground: Ground, calls: Sequence[Call], finds: float | Unknown) -> Row:

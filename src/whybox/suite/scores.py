@@ -30,6 +30,11 @@ class ScoredCall:
     flags: str = ""
 
     @property
+    def undecided(self) -> bool:
+        """As `Score.undecided`; a call that failed is as well."""
+        return self.outcome == "error"
+
+    @property
     def cell(self) -> Cell:
         """The place of its call in the run."""
         return self.target, self.probe, self.item, self.arm, self.run

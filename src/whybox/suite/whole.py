@@ -36,6 +36,11 @@ class Choice:
     retry_errors: bool = False
     cache: Path | None = None
 
+    def of(self, planned: Planned) -> list[Call]:
+        """The calls of the probes that are made; the floors are always made whole. UsageError where none is left."""
+        probed = [call for call in planned.calls if call.probe != FLOOR]
+        return schedule.selected(probed, self.pattern, self.limit) if probed else []
+
 
 @dataclass(frozen=True)
 class Tally:
@@ -106,8 +111,7 @@ class _Going:
         planned = self.prepared.planned
         self.plans = dict(planned.probes)
         self.owner = {call.cell: where for where, plan in self._planned() for call in plan.calls}
-        probed = [call for call in planned.calls if call.probe != FLOOR]
-        self.chosen = schedule.selected(probed, self.choice.pattern, self.choice.limit) if probed else []
+        self.chosen = self.choice.of(planned)
 
     @property
     def store(self) -> Store:
@@ -201,7 +205,7 @@ class _Going:
 
 def _tally(records: Sequence[Record], scores: Sequence[ScoredCall], took: Mapping[Cell, float]) -> Tally:
     """took: seconds of every call that was asked; what came from the cache took none."""
-    errors = sum(each.outcome == "error" for each in scores)
+    errors = sum(each.undecided for each in scores)
     cut = sum("truncated" in each.flags for each in scores)
     return Tally(len(records), errors, cut, sum(took.get(record.call.cell, 0.0) for record in records))
 

@@ -6,6 +6,7 @@ from whybox.report.html.figures import Span, span
 from whybox.report.html.page import Bundle, page
 from whybox.report.html.run_figures import in_points
 from whybox.report.html.scale import scale_over
+from whybox.report.run_names import detail, word
 from whybox.report.text_comparison import MARKS, comparison_head, difference, sides
 from whybox.report.visible import shortened
 
@@ -46,5 +47,7 @@ def comparison_page(document: ComparisonDocument, lang: Lang) -> str:
         changed=document.changed[:MOST_CHANGED],
         changed_more=max(0, len(document.changed) - MOST_CHANGED) + document.changed_more,
         rows_more=len(every) - len(rows),
+        word_of=lambda name: word(name, lang),
+        detail=lambda value: detail(value, lang),
         short=lambda text: shortened(text, MOST_TEXT),
     )

@@ -11,6 +11,7 @@ from whybox.report.html.run_figures import Forest, RateCurve, forest, rate_curve
 from whybox.report.numbers import exact, number
 from whybox.report.reasons import reason
 from whybox.report.run_lines import MARKS, cut, examined, faults, mechanism, why
+from whybox.report.run_names import ability, axis, detail, statistic, told, word
 from whybox.report.run_page_words import RUN_PAGE, SCRIPT_KEYS
 from whybox.report.visible import shortened
 from whybox.report.words import say
@@ -73,6 +74,12 @@ def run_page(document: RunDocument, calls: CallsPayload, lang: Lang) -> str:
         most_checks=MOST_CHECKS,
         mechanism=lambda found: mechanism(found, lang),
         points=points,
+        statistic=lambda name: statistic(name, lang),
+        axis=lambda name: axis(name, lang),
+        word=lambda name: word(name, lang),
+        detail=lambda value: detail(value, lang),
+        ability=lambda text: ability(text, lang),
+        told=lambda text: told(text, lang),
         short=lambda text: shortened(text, MOST_TEXT),
         most_grid=MOST_GRID,
         most_deciding=MOST_DECIDING,
@@ -112,12 +119,13 @@ def _tables(section: Section, lang: Lang) -> list[Table]:
         unit = say(f"rp.unit.{row.unit}", lang)
         numbers = [exact(row.floor), exact(row.null_95), _p(row.p), _p(row.p_adjusted)]
         value = number(row.estimate) if row.estimate is not None else f"— ({reason(row.estimate_reason or '', lang)})"
-        told = [row.statistic, value, exact(low), exact(high), unit, str(row.n)]
+        told = [statistic(row.statistic, lang), value, exact(low), exact(high), unit, str(row.n)]
         tables[0].rows.append([*told, *numbers])
     if section.probe.curves:
         rows = [
-            [curve.name, curve.axis, p.label, str(p.hits), str(p.n), *map(exact, p.interval or (None, None))]
+            [*named, p.label, str(p.hits), str(p.n), *map(exact, p.interval or (None, None))]
             for curve in section.probe.curves
+            for named in [(statistic(curve.name, lang), axis(curve.axis, lang))]
             for p in curve.points
         ]
         columns = [say("rp.curve.name", lang), "·", *_named("at hits n low high", lang)]
