@@ -71,3 +71,12 @@ def test_the_prompt_itself_is_not_run_as_evidence_alone() -> None:
     assert alone.roles.others == ()
     assert "alone" not in alone.trials
     assert alone.alone_right is False
+
+
+def test_of_a_choice_the_other_options_are_sought_by_what_they_say() -> None:
+    """The article of "A refund" is no option A."""
+    options = {"A": "30 days", "B": "7 days", "C": "2 years"}
+    answer = {"right": "B", "wrong": "A", "kind": "choice", "options": options}
+    text = "A refund takes 7 days, an exchange 30 days. A: B."
+    found = rivals_in(written(text), Case.from_data({"id": "x", "text": text, "answer": answer}).filled(), "A", ())
+    assert [rival.text for rival in found] == ["30 days"]

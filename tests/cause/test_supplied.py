@@ -56,11 +56,11 @@ def test_every_sentence_that_tells_is_taken_out_in_turn_and_what_asks_stays() ->
             "answer": {"right": "7 days", "kind": "number"},
         }
     ).filled()
-    found = {name: "|".join(part.text for part in without.parts) for name, without in supplying(case, "question")}
+    found = {place: "|".join(part.text for part in without.parts) for place, without in supplying(case, "question")}
     assert found == {
-        "rules.1": f"Refunds are paid within a week.|{question['text']}",
-        "rules.2": f"Exchanges take a month. |{question['text']}",
-        "question.1": f"{rules['text']}|How long does a refund take?",
+        ("rules", 1): f"Refunds are paid within a week.|{question['text']}",
+        ("rules", 2): f"Exchanges take a month. |{question['text']}",
+        ("question", 1): f"{rules['text']}|How long does a refund take?",
     }
 
 

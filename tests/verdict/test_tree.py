@@ -359,7 +359,7 @@ def test_missing_is_never_said_of_what_the_prompt_states() -> None:
     fact = Try("fact added", True, touches=frozenset({"fact"}), after=2.0, own=2.0)
     bare = Facts(right=False, delta=1e-5, own=True, own_ld=-2.0, legal=True, fact=fact)
     assert verdict(bare) == ("knowledge", "missing")
-    said = replace(bare, stated=True)
+    said = replace(bare, stated_in=("examples",))
     assert verdict(said)[0] == "not-determined"
     assert Remark.STATED_UNNAMED in rule(said).remarks
 
@@ -456,10 +456,11 @@ def test_a_fact_is_missing_only_where_its_words_without_the_answer_do_nothing() 
 
 def test_a_fact_is_not_missing_where_the_answer_rests_on_another_sentence() -> None:
     fact = Try("fact added", True, touches=frozenset({"fact"}), after=2.0, own=2.0, shams=ShamRun(0, 19))
-    told = Facts(right=False, delta=1e-5, own=True, own_ld=-2.0, legal=True, fact=fact, supplied_by=("rules.2",))
+    told = Facts(right=False, delta=1e-5, own=True, own_ld=-2.0, legal=True, fact=fact, supplied_by=(("rules", 2),))
     assert (verdict(told)[0], lacks(rule(told))) == ("not-determined", {Lack.SUPPLIED})
     assert Remark.SUPPLIED in rule(told).remarks
-    assert "Name rules.2 under `evidence`." in next_step(rule(told), told, "en")
+    assert "Make sentence 2 of rules a part of its own, where it is none" in next_step(rule(told), told, "en")
+    assert "把 rules 的第 2 句 单独成为一个部分" in next_step(rule(told), told, "zh")
     bare = replace(told, supplied_by=())
     assert next_step(rule(bare), bare, "en").startswith("Put the fact into the prompt")
 

@@ -149,7 +149,7 @@ def test_no_sham_is_asked_for_where_none_can_be_made() -> None:
         replace(REFUND, legal=False, longer=LONGER, limit_stated=True),
         replace(REFUND, legal=False, longer=LONGER),
         replace(REFUND, alone=STUCK, boost=NO_BOOST, cuts=(), evidence_states=False),
-        replace(REFUND, evidence=(), alone=None, stated=True),
+        replace(REFUND, evidence=(), alone=None, stated_in=("doc1",)),
         replace(REFUND, boost=NO_BOOST, readers=(SWITCH,), total_in_null=False),
         replace(REFUND, several="right-first", own_ld=1.0),
         replace(REFUND, several="right-later"),
@@ -277,7 +277,7 @@ def test_an_answer_that_no_evidence_states_does_not_stand_outside_it_as_well() -
     for right in (True, False):
         facts = replace(REFUND, right=right, stated_beside=("doc3",), evidence_states=False)
         said = words.because(rule(facts), facts, "en")
-        assert "the right answer is stated in doc3 and not in the evidence" in said
+        assert "the right answer stands in doc3 and not in the evidence" in said
         assert "as well, in doc3" not in said
 
 

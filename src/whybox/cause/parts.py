@@ -118,6 +118,18 @@ def with_fact(case: CaseInstance, question: str, fact: str) -> CaseInstance:
     return case.replacing({question: f"{fact}\n{case.part(question).text}"})
 
 
+def asked_alone(case: CaseInstance, question: str) -> CaseInstance | None:
+    """The asking part without what stands before it; of a prompt that is one part, its last question and what follows
+    that. None where that is the prompt itself.
+    """
+    text = case.part(question).text
+    found = sentences_of(text)
+    last = max((number for number, sentence in enumerate(found) if asks(sentence)), default=0)
+    left = case.replacing({question: "".join(found[last:])}) if last else case
+    left = left.keeping([question]) if len(case.parts) > 1 else left
+    return None if left == case else left
+
+
 def without(case: CaseInstance, names: Sequence[str]) -> CaseInstance:
     return case.keeping([part.name for part in case.parts if part.name not in set(names)])
 

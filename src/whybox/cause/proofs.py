@@ -63,9 +63,9 @@ def shams_work(study: Study) -> Work:
 
 
 def facts_work(study: Study) -> Work:
-    """Runs at most: a fact's words without its answer, and the prompt without each of its sentences."""
+    """Runs at most: a fact's words without its answer, the prompt without each sentence, and the question alone."""
     known = "fact" in study.trials and not study.trials["fact"].flips
-    return Work() if known or not study.fact else _CONTROL * supplied.MOST + Work(writes=supplied.MOST_HIDDEN)
+    return Work() if known or not study.fact else _CONTROL * (supplied.MOST + 1) + Work(writes=supplied.MOST_HIDDEN)
 
 
 def _controls(study: Study, claim: Claim) -> Work:

@@ -37,8 +37,15 @@ def rivals_in(prompt: Prompt, case: CaseInstance, wrong: str, taken: Sequence[in
 
 def _places(case: CaseInstance, wrong: str, text: str) -> list[tuple[int, int]]:
     """Characters start … end of every mention of the wrong answer, and of other quantities of the right one's unit."""
+    if case.kind == "choice":
+        return sorted({place for content in other_options(case) for place in mentions(text, content)})
     named = mentions(text, wrong) if wrong else ()
     return sorted({*named, *(_quantities(case.right, text) if case.kind == "number" else ())})
+
+
+def other_options(case: CaseInstance) -> list[str]:
+    """What the options of a choice say, but for the right one. A letter is no value: "A refund" holds none."""
+    return [content for label, content in case.options if label != case.right]
 
 
 def _quantities(right: str, text: str) -> Iterator[tuple[int, int]]:

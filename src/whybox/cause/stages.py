@@ -15,7 +15,7 @@ from whybox.cause.effects import Base, head_effects, key_effects, segment_effect
 from whybox.cause.form_writers import is_explained, is_illegal
 from whybox.cause.hidden import hidden
 from whybox.cause.letters import as_written
-from whybox.cause.parts import other_orders, roles_of, with_fact
+from whybox.cause.parts import asked_alone, other_orders, roles_of, with_fact, without
 from whybox.cause.proofs import REMOVALS, asks_of_all_evidence, hidden_work, proofs, shams_work, variants_work
 from whybox.cause.spans import keys_of, other_spans, stretches
 from whybox.cause.study import Study
@@ -23,7 +23,9 @@ from whybox.cause.supplied import fact_shams, moves, said, supplying
 from whybox.cause.trials import Maker, Setting
 from whybox.engine.read import logit_difference
 from whybox.items.instance import CaseInstance
+from whybox.items.script import is_chinese
 
+ASKED_ALONE = "the question alone"
 _UNKNOWN = -1.0  # a noise floor that was not measured yet
 MOST_KEYS = 256  # beyond, single keys are not cut one by one
 
@@ -42,7 +44,7 @@ def stages(study: Study) -> list[Stage]:
     known already makes them smaller.
     """
     trials_of = len(study.roles.others) + 1
-    prompts = 2 + len(other_orders(study.asked.case, study.roles))
+    prompts = 2 + len(study.demanding) + len(other_orders(study.asked.case, study.roles))
     heads = sum(layer.attention.heads for layer in study.bench.model.spec.layers)
     keys = min(len(study.asked.prompt) + study.asked.settings.limit, MOST_KEYS)
     return [
@@ -158,10 +160,22 @@ def _prompts(study: Study) -> None:
     if study.roles.evidence and study.wrong_here:
         if study.roles.others:
             makers["alone"] = trials.evidence_alone
+            makers |= {
+                f"without {name}": _without(study, name) for name in study.demanding if _is_one_of_several(study)
+            }
         makers |= {
             f"order {' '.join(order)}": trials.moved(order) for order in other_orders(study.asked.case, study.roles)
         }
     study.orders += [name for name in study.run(makers) if name.startswith("order ")]
+
+
+def _is_one_of_several(study: Study) -> bool:
+    """Whether a part is not all that stands beside the evidence: without it, more than the evidence is left."""
+    return len(study.roles.others) > 1
+
+
+def _without(study: Study, name: str) -> Maker:
+    return trials.prompted(f"without {name}", without(study.asked.case, [name]), frozenset({name}))
 
 
 def _form(study: Study) -> None:
@@ -169,7 +183,7 @@ def _form(study: Study) -> None:
     illegal answer its lenient reading, and, where the right answer leads at the start, the choice there carried out.
     """
     case = study.asked.case
-    prefix = case.contract_prefix or ("答案：" if not case.right.isascii() else "Answer: ")
+    prefix = case.contract_prefix or ("答案：" if is_chinese(_asking_text(study)) else "Answer: ")
     start, forced = study.bench.results([_behind(study, ""), _behind(study, prefix)])
     study.start, study.forced = start, (prefix, forced)
     makers: dict[str, Maker] = {}
@@ -182,6 +196,12 @@ def _form(study: Study) -> None:
     study.run(makers)
     if is_illegal(study) and not is_explained(study) and start.ld > STEPS * study.decided.delta:
         study.run({"choice": trials.chosen})
+
+
+def _asking_text(study: Study) -> str:
+    """What asks, in whose script an answer is begun."""
+    case, question = study.asked.case, study.roles.question
+    return "\n".join(part.text for part in case.parts) if question is None else case.part(question).text
 
 
 def _behind(study: Study, prefix: str) -> Experiment[Reading]:
@@ -230,6 +250,7 @@ def _shams(study: Study) -> None:
         shams = fact_shams(study.decided, question, study.fact)
         study.trials["fact"] = trials.with_shams(study.bench, study.decided, fact, lambda _: shams)
         _supplied(study, question)
+        _asked_alone(study, question)
 
 
 def _supplied(study: Study, question: str) -> None:
@@ -240,6 +261,17 @@ def _supplied(study: Study, question: str) -> None:
     cases = supplying(study.asked.case, question)
     found = study.bench.results([moves(model, setting, given, case) for _, case in cases])
     study.supplied_by = tuple(name for (name, _), moved in zip(cases, found, strict=True) if moved)
+
+
+def _asked_alone(study: Study, question: str) -> None:
+    """Whether the question alone, without the rest of the prompt, is answered right: then nothing is missing."""
+    case = asked_alone(study.asked.case, question)
+    if case is None:
+        return
+    make = trials.prompted(ASKED_ALONE, case, frozenset(part.name for part in study.asked.case.parts))
+    (found,) = trials.controls(study.bench, study.decided, [make])
+    if found is not None:
+        study.trials["asked alone"] = found
 
 
 def _hidden(study: Study) -> None:

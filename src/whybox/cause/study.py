@@ -8,6 +8,7 @@ from whybox.cause.answers import Answered, Asked, settings_of
 from whybox.cause.bench import Bench
 from whybox.cause.claims import Changed, Claim, Kind, Screened
 from whybox.cause.decision import Reading
+from whybox.cause.demands import demanding_parts
 from whybox.cause.effects import SegmentEffects, Unknown
 from whybox.cause.full import Full
 from whybox.cause.ground import Ground
@@ -15,6 +16,7 @@ from whybox.cause.hidden import Hidden
 from whybox.cause.parts import Roles, roles_of, with_presumed_evidence
 from whybox.cause.screen import Screen
 from whybox.cause.spans import Stretch, stretches
+from whybox.cause.supplied import Place
 from whybox.cause.trials import Failing, Maker, Setting, Trial
 from whybox.items.instance import CaseInstance
 from whybox.text.prompt import Prompt, extend
@@ -45,7 +47,7 @@ class Study:
     forced: tuple[str, Reading] | None = None
     start: Reading | None = None
     failing: Failing | None = None
-    supplied_by: tuple[str, ...] = ()
+    supplied_by: tuple[Place, ...] = ()
     segments: list[SegmentEffects] = field(default_factory=list)
     keys: list[float] | None = None
     heads: dict[tuple[int, int], float] | None = None
@@ -67,6 +69,11 @@ class Study:
     @property
     def wrong_here(self) -> bool:
         return not self.answered.score.right
+
+    @property
+    def demanding(self) -> tuple[str, ...]:
+        """Parts beside the evidence that order the wrong answer, where the case names one."""
+        return () if self.asked.stand_in else demanding_parts(self.asked.case, self.roles, self.asked.wrong)
 
     @property
     def alone_right(self) -> bool | None:

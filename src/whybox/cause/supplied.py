@@ -5,6 +5,7 @@ its words do nothing once the answer is taken out of them, and where no sentence
 given answer another one: what it rests on may be the fact in other words ("within a week").
 """
 
+from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
@@ -19,29 +20,32 @@ from whybox.items.scoring.folding import fold_text
 from whybox.items.scoring.quantities import amounts_in
 from whybox.model import Model
 
+Place = tuple[str, int | None]  # a part of a prompt, or one of its sentences, counted from 1
 MOST = 19  # with none of them p = .05
 MOST_HIDDEN = 12  # sentences, else parts, that are taken out one by one
 _TRIES = 10 * MOST
 
 
-def supplying(case: CaseInstance, question: str) -> list[tuple[str, CaseInstance]]:
-    """The prompt without each sentence that may have supplied the answer, by its name; without each part where
+def supplying(case: CaseInstance, question: str) -> Sequence[tuple[Place, CaseInstance]]:
+    """The prompt without each sentence that may have supplied the answer, by its place; without each part where
     there are many sentences. What asks stays.
     """
     found = [one for part in case.parts for one in _without_sentences(case, part.name, part.name == question)]
     if len(found) <= MOST_HIDDEN:
         return found
-    return [(part.name, without(case, [part.name])) for part in case.parts if part.name != question][:MOST_HIDDEN]
+    return [((part.name, None), without(case, [part.name])) for part in case.parts if part.name != question][
+        :MOST_HIDDEN
+    ]
 
 
-def _without_sentences(case: CaseInstance, name: str, is_question: bool) -> list[tuple[str, CaseInstance]]:
+def _without_sentences(case: CaseInstance, name: str, is_question: bool) -> list[tuple[Place, CaseInstance]]:
     """A question's last sentence asks, whatever it ends with."""
     all_of = sentences_of(case.part(name).text)
     told = all_of[:-1] if is_question else all_of
     if len(all_of) == 1 and told:
-        return [(name, without(case, [name]))]
+        return [((name, None), without(case, [name]))]
     return [
-        (f"{name}.{number}", case.replacing({name: "".join(s for s in all_of if s is not sentence)}))
+        ((name, number), case.replacing({name: "".join(s for s in all_of if s is not sentence)}))
         for number, sentence in enumerate(told, start=1)
         if sentence.strip() and not asks(sentence)
     ]

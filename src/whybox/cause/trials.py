@@ -204,14 +204,14 @@ async def chosen(model: Model, setting: Setting) -> Trial:
 def with_shams(bench: Bench, setting: Setting, trial: Trial, shams_of: ShamMakers) -> Trial:
     """The trial with its shams; one that cannot be made counts for nothing."""
     shams = shams_of(setting)
-    made = _controls(bench, setting, [sham.make for sham in shams])
+    made = controls(bench, setting, [sham.make for sham in shams])
     found = [(sham, one.outcome) for sham, one in zip(shams, made, strict=True) if one is not None]
     after = tuple(one.old.ld if one.old is not None else one.own.ld for _, one in found)
     flipped, cut = sum(one.flips for _, one in found), sum(one.cut for _, one in found)
     return replace(trial, shams=Shams(flipped, after, *_beside_rivals(setting, found), cut))
 
 
-def _controls(bench: Bench, setting: Setting, makers: Sequence[Maker]) -> list[Trial | None]:
+def controls(bench: Bench, setting: Setting, makers: Sequence[Maker]) -> list[Trial | None]:
     """What each gives. Where the limit cut an answer, more is written: a control that says nothing proves nothing."""
     made = bench.results([attempt(bench.model, make, setting) for make in makers])
     cut = [place for place, one in enumerate(made) if one is not None and one.outcome.cut]
@@ -233,12 +233,14 @@ def _beside_rivals(setting: Setting, found: Sequence[tuple[Sham, Outcome]]) -> t
 
 
 def _third(setting: Setting, rivals: Sequence[str]) -> list[str]:
-    return [text for text in rivals if text != setting.asked.wrong]
+    """Of a choice the wrong answer stands by what its option says."""
+    wrong = dict(setting.asked.case.options).get(setting.asked.wrong, setting.asked.wrong)
+    return [text for text in rivals if text != wrong]
 
 
 def with_control(bench: Bench, setting: Setting, trial: Trial, control: Maker) -> Trial:
     """The trial with what it does where the evidence is hidden."""
-    (found,) = _controls(bench, setting, [control])
+    (found,) = controls(bench, setting, [control])
     return trial if found is None else replace(trial, unread=found.flips)
 
 

@@ -3,10 +3,16 @@
 import re
 from collections.abc import Sequence
 
+from whybox.items.content_words import content_words
 from whybox.items.instance import CaseInstance
 from whybox.text.prompt import Part
 
 ASKS = "question"  # the name that settles it
+_REQUEST = re.compile(
+    r"\s*(?:(?:please,? )?(?:tell|let) (?:me|us)\b|(?:i|we)(?: want|.d like| need| would like) to know\b"
+    r"|请?(?:告诉|告知)我|我们?[想要]知道)",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r".+?(?:[.!?](?=\s)\s*|[。！？；]\s*|\n+|$)", re.DOTALL)
 
 
@@ -18,7 +24,9 @@ def question_of(case: CaseInstance) -> str | None:
 
 def asking_part(parts: Sequence[Part], evidence: Sequence[str] = (), wrong: str | None = None) -> str | None:
     """The part named `question`; else, of those that are no evidence and do not just state the wrong answer, the last
-    one if it asks, the last that ends with a question, the last that asks at all, the last.
+    one if it asks, the last that ends with a question, the last that asks at all, the last. A last one that requests
+    ("Tell me …"), or that alone shares words with the evidence, comes before an earlier question: that may be one of a
+    list of questions and answers.
     """
     free = [part for part in parts if part.name not in evidence]
     if any(part.name == ASKS for part in free):
@@ -27,7 +35,15 @@ def asking_part(parts: Sequence[Part], evidence: Sequence[str] = (), wrong: str 
     asking = [part for part in pool if holds_question(part.text)]
     ending = [part for part in asking if asks(part.text)]
     found = pool[-1:] if not asking or asking[-1] is pool[-1] else ending[-1:] or asking[-1:]
+    if found and (_REQUEST.match(pool[-1].text) or _nearer(pool[-1], found[0], parts, evidence)):
+        return pool[-1].name
     return found[0].name if found else None
+
+
+def _nearer(last: Part, asking: Part, parts: Sequence[Part], evidence: Sequence[str]) -> bool:
+    """Whether the last part speaks of what the evidence does, and the one that asks does not."""
+    told = frozenset().union(*(content_words(part.text) for part in parts if part.name in evidence))
+    return bool(content_words(last.text) & told) and not content_words(asking.text) & told
 
 
 def asks(text: str) -> bool:

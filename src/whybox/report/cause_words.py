@@ -55,6 +55,10 @@ CAUSES: dict[str, tuple[str, str]] = {
         "The cause was not determined: given the evidence and nothing beside it, the answer is not right",
         "原因未能确定：除证据外别无材料时，答案也不正确",
     ),
+    "claim.not-determined.demanded": (
+        "No cause in the model was determined: {about} orders the wrong answer, and without it the answer is right",
+        "没有认定模型方面的原因：{about} 要求给出错误答案，去掉它答案就正确",
+    ),
     "claim.not-determined.several-answers": (
         "The cause was not determined: the answer states the right answer and another one",
         "原因未能确定：答案既给出了正确答案，又给出了另一个",

@@ -16,6 +16,7 @@ Lang = Literal["en", "zh"]
 _WHOLE = {
     "evidence alone": "只留证据",
     "closed book": "去掉证据及其旁边的材料",
+    "the question alone": "只问这个问题",
     "fact added": "补上事实",
     "words of the fact without the answer": "去掉答案后的事实词语",
     "lenient parse": "不计格式的读法",
@@ -82,6 +83,7 @@ _ACTED: dict[str, str] = {"boost": "增强", "cut": "切断"}
 _PATTERNS: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
     (r"(boost|cut) decision → tokens (.+)", lambda m: f"{_ACTED[m[1]]}注意力：决定位置 → token {m[2]}"),
     (r"(boost|cut) decision → (.+)", lambda m: f"{_ACTED[m[1]]}注意力：决定位置 → {m[2]}"),
+    (r"without (.+)", lambda m: f"去掉 {m[1]}"),
     (r"order (.+) and (.+ set to zero.*)", lambda m: f"顺序 {m[1]}，并把{named(m[2], 'zh')}"),
     (r"order (.+)", lambda m: f"顺序 {m[1]}"),
     (r"prefix (.+) forced", lambda m: f"强制前缀 {m[1]}"),

@@ -94,6 +94,14 @@ class Unsettled:
     why: Doubt
 
 
+@dataclass(frozen=True)
+class Demand:
+    """A part that orders the wrong answer, and the prompt without it; None where that could not be made."""
+
+    part: str
+    without: Try | None
+
+
 Several = Literal["right-first", "right-later"]
 
 
@@ -112,13 +120,15 @@ class Facts:
     case states or not), written on. several: the right answer stands among several that are asserted, as the first
     of them or behind another. beside: something stands beside the evidence; where nothing does, the evidence alone is
     the prompt itself, `alone` is None, and no second fact. choice: the right answer led where the answer begins, and
-    was chosen there. stated: some part of the prompt states the right answer as the scorer reads it; evidence_states: a
-    part of the evidence does; stated_beside: parts outside it that do. wrong_stated: parts that hold the wrong answer,
-    of those that are kept when the evidence stands alone. form_writers: heads or MLPs that write the illegal form,
-    taken out. orders_left: how many further orders exist that were not tried. across_roles: another order changes the
-    roles of its parts, too. writers_sought: heads and MLPs that may write the wrong answer were taken out.
-    follows_change: with another value in the evidence the answer moves to that
-    value. supplied_by: sentences of the prompt without which the given answer is another one. presumed: the evidence
+    was chosen there. stated_in: parts of the prompt that state the right answer as the scorer reads it;
+    evidence_states: a part of the evidence does; stated_beside: parts outside it that do. wrong_stated: parts that hold
+    the wrong answer, of those that are kept when the evidence stands alone. form_writers: heads or MLPs that write the
+    illegal form, taken out. orders_left: how many further orders exist that were not tried. across_roles: another order
+    changes the roles of its parts, too. writers_sought: heads and MLPs that may write the wrong answer were taken out.
+    follows_change: with another value in the evidence the answer moves to that value. asked_alone: the question without
+    the rest of the prompt, asked where an added fact turns the answer right. supplied_by: parts or sentences of the
+    prompt (counted from 1) without which the given answer is another one. demands: parts beside the evidence that order
+    the wrong answer. presumed: the evidence
     was guessed, from the sentences that state the right answer; off_question: it shares no word with the question.
     nearer: parts that state the wrong answer and share more of the question's words than the evidence. alone_off_form:
     the evidence alone gives the right value in another form. unsettled: parts whose cut lowers the metric beyond the
@@ -134,7 +144,7 @@ class Facts:
     limit_stated: bool = False
     several: Several | None = None
     beside: bool = True
-    stated: bool = False
+    stated_in: tuple[str, ...] = ()
     evidence_states: bool | None = None
     stated_beside: tuple[str, ...] = ()
     wrong_stated: tuple[str, ...] = ()
@@ -152,7 +162,9 @@ class Facts:
     forced: tuple[str, float] | None = None
     evidence: tuple[str, ...] = ()
     fact: Try | None = None
-    supplied_by: tuple[str, ...] = ()
+    asked_alone: Try | None = None
+    supplied_by: tuple[tuple[str, int | None], ...] = ()
+    demands: tuple[Demand, ...] = ()
     presumed: bool = False
     off_question: bool = False
     nearer: tuple[str, ...] = ()
@@ -187,6 +199,11 @@ class Facts:
         return None if self.alone is None or self.alone.cut else self.alone.flips
 
     @property
+    def obeyed(self) -> tuple[str, ...]:
+        """Parts that order the wrong answer and without which the answer is right."""
+        return tuple(one.part for one in self.demands if one.without is not None and one.without.flips)
+
+    @property
     def edges(self) -> tuple[Try, ...]:
         """Attention cut, and boosted."""
         return (*self.cuts, *(() if self.boost is None else (self.boost,)))
@@ -199,12 +216,22 @@ class Facts:
     @property
     def tried(self) -> tuple[Try, ...]:
         """Every change that was run, in the order of the tree. A reading of the same answer is none."""
-        single = (self.reference, self.pinned, self.greedy, self.longer, self.contract, self.choice, self.fact)
+        single = (
+            self.reference,
+            self.pinned,
+            self.greedy,
+            self.longer,
+            self.contract,
+            self.choice,
+            self.fact,
+            self.asked_alone,
+        )
         known = {switch.what for switch in self.switches}
         changes = (
             *self.switches,
             *(one for one in single if one is not None and one.what not in known),
             *(() if self.alone is None else (self.alone,)),
+            *(one.without for one in self.demands if one.without is not None and one.without is not self.alone),
             *self.orders,
             *(() if self.boost is None else (self.boost,)),
             *self.cuts,

@@ -14,7 +14,10 @@ WORDS: dict[str, tuple[str, str]] = SHAMS | RIGHT | {
         "in every other order that was tried the answer was cut by the limit before it gave a whole value",
         "试过的其他顺序中，回答都在给出完整的答案之前被上限截断",
     ),
-    "orders.cut.some": ("{part} of them gave no whole value before the limit", "其中 {part} 种在上限之前没有给出完整的答案"),
+    "orders.cut.some": (
+        "in {part} of the {n} orders that were tried the answer was cut by the limit before it gave a whole value",
+        "试过的 {n} 种顺序中有 {part} 种在给出完整的答案之前就被上限截断",
+    ),
     "orders.none": ("no other order of the parts gives the right answer", "换任何顺序都得不到正确答案"),
     "orders.none.tried": (
         "none of the {n} other orders that were tried gives the right answer ({left} more exist)",
@@ -140,9 +143,14 @@ WORDS: dict[str, tuple[str, str]] = SHAMS | RIGHT | {
         "An answer that gives a whole value before the limit",
         "在上限之前给出了完整答案的回答",
     ),
+    "change.demanded": (
+        "The wrong answer to a prompt that does not ask for it",
+        "没有要求给出错误答案的提示，也得到错误答案",
+    ),
     "change.open": (
         "A single change that turns the answer right in 8 of 10 failing variants, while its shams do not",
         "有某个单一改动在 10 个出错变体中使 8 个变对，而它的对照都做不到",
     ),
+    "sentence": ("sentence {n} of {part}", "{part} 的第 {n} 句"),
     "after": (" (LD {ld})", "（LD {ld}）"),
 }  # fmt: skip

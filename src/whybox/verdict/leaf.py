@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from whybox.verdict.facts import Try
 
+DEMANDED = "demanded"  # the prompt orders the wrong answer, and without the order the answer is right
 LIMIT = "limit"  # the stated decoding ends the answer too early
 
 
@@ -27,6 +28,9 @@ class Lack(StrEnum):
     SUPPLIED = "supplied"
     GUESSED = "guessed"
     NO_LEAD = "no-lead"
+    KNOWN = "known"
+    LEADS_ALONE = "leads-alone"
+    DEMANDED = "demanded"
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from whybox.items.lenient import unwrapped
 from whybox.items.scoring.scorers import NO_WORDS, YES_WORDS
 from whybox.statistics.intervals import Rate
 from whybox.statistics.ranks import NullBand, share_p
-from whybox.verdict.facts import Doubt, Facts, Pair, Parting, Several, ShamRun, Try, Unsettled
+from whybox.verdict.facts import Demand, Doubt, Facts, Pair, Parting, Several, ShamRun, Try, Unsettled
 from whybox.verdict.tree import ALPHA
 
 
@@ -49,8 +49,8 @@ def _of_answer(study: Study) -> Facts:
         own=own.decision.kind == "own",
         own_ld=own.reading.ld,
         legal=own.score.outcome not in ("invalid", "error") or study.asked.case.may_answer(own.text),
-        stated=_states(study, [part.name for part in study.asked.case.parts]),
-        evidence_states=_states(study, study.roles.evidence) if study.roles.evidence else None,
+        stated_in=_stating(study, [part.name for part in study.asked.case.parts]),
+        evidence_states=bool(_stating(study, study.roles.evidence)) if study.roles.evidence else None,
         stated_beside=_stated_beside(study),
         wrong_stated=_wrong_stated(study),
         limit_stated=study.asked.case.decoding.max_tokens is not None,
@@ -79,14 +79,17 @@ def _computed_otherwise(facts: Facts, study: Study, otherwise: Compared, repeats
 
 def _of_prompts(facts: Facts, study: Study) -> Facts:
     """With what other decoding and other prompts gave: a contract, one fact more, fewer parts, another order."""
+    alone = _try(study, "alone")
     return replace(
         facts,
         contract=_try(study, "contract"),
         choice=_try(study, "choice"),
         greedy=_try(study, "greedy"),
         fact=_try(study, "fact"),
+        asked_alone=_try(study, "asked alone"),
         supplied_by=study.supplied_by,
-        alone=_try(study, "alone"),
+        alone=alone,
+        demands=tuple(_demands(study, alone)),
         alone_off_form=_alone_off_form(study),
         orders=tuple(as_try(study.trials[name], study.asked.right) for name in study.orders),
         orders_left=_orders_left(study),
@@ -95,6 +98,12 @@ def _of_prompts(facts: Facts, study: Study) -> Facts:
         closed_same_wrong=closed_same_wrong(study) if "closed" in study.trials else None,
         follows_change=_follows(study),
     )
+
+
+def _demands(study: Study, alone: Try | None) -> Iterator[Demand]:
+    """Where nothing else stands beside the evidence, the prompt without the part is the evidence alone."""
+    for name in study.demanding:
+        yield Demand(name, alone if study.roles.others == (name,) else _try(study, f"without {name}"))
 
 
 def _follows(study: Study) -> bool | None:
@@ -268,22 +277,25 @@ def _lenient(study: Study) -> Try | None:
     return read if read is not None and read.flips and whole else None
 
 
-def _states(study: Study, names: Sequence[str]) -> bool:
-    """Whether one of the parts states the right answer, as the scorer reads it. A choice's letter, or yes and no, need
+def _stating(study: Study, names: Sequence[str]) -> tuple[str, ...]:
+    """Which of the parts state the right answer, as the scorer reads it. A choice's letter, or yes and no, need
     stand in none.
     """
     case = study.asked.case
     if case.kind == "choice" or case.right.strip().casefold() in YES_WORDS | NO_WORDS:
-        return bool(study.roles.evidence)
-    return any(states(case, case.part(name).text) for name in names)
+        return study.roles.evidence
+    return tuple(name for name in names if states(case, case.part(name).text))
 
 
 def _stated_beside(study: Study) -> tuple[str, ...]:
-    """Parts outside the evidence that state the right answer."""
+    """Parts outside the evidence that state the right answer; a question that offers both answers states neither."""
     if not study.roles.evidence or study.asked.case.kind == "choice":
         return ()
     case = study.asked.case
-    return tuple(p.name for p in case.parts if p.name not in study.roles.evidence and states(case, p.text))
+    told = [p for p in case.parts if p.name not in study.roles.evidence and states(case, p.text)]
+    return tuple(
+        p.name for p in told if p.name != study.roles.question or not speaks_of(case, p.text, study.asked.wrong)
+    )
 
 
 def _kept(study: Study) -> tuple[str, ...]:

@@ -14,6 +14,15 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "declared right answer is the answer to this question",
         "所给的答案写在 {nearer} 里，它与问题共有的词比证据更多：请核对所声明的正确答案是否回答了这个问题",
     ),
+    Remark.DEMANDED: (
+        "the prompt itself asks for the wrong answer: {demanded} orders it, and without {demanded} the answer is right; to obey is no "
+        "failure to read the evidence",
+        "提示本身就要求给出错误答案：{demanded} 这样要求，去掉它答案就正确；照要求作答不算没有读证据",
+    ),
+    Remark.DEMANDED_TOO: (
+        "the wrong answer is ordered in {demanded}; without {demanded} alone the answer is not right either",
+        "{demanded} 要求给出错误答案；但只去掉它，答案也不正确",
+    ),
     Remark.SUPPLIED: (
         "without {supplied_by} the answer given is another one: the prompt supplied what it rests on, perhaps in other words",
         "去掉 {supplied_by} 后给出的答案就不同：答案所依据的内容由提示提供，可能是另一种说法",
@@ -70,10 +79,14 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "the case names no evidence, so evidence alone, other orders and boosting were not run",
         "用例没有指明证据，因此没有做只留证据、换顺序与增强的实验",
     ),
+    Remark.NO_EVIDENCE_BUT_FACT: (
+        "the case names no evidence, so evidence alone, other orders and boosting were not run",
+        "用例没有指明证据，因此没有做只留证据、换顺序与增强的实验",
+    ),
     Remark.STATED_UNNAMED: (
-        "the prompt states the right answer, but the case names no evidence: name that part, so that evidence alone, other "
-        "orders and boosting can be run",
-        "提示中已有正确答案，但用例没有指明证据：请指明该部分，才能做只留证据、换顺序与增强的实验",
+        "the words of the right answer stand in {stated_in}, and the case names no evidence: whether they answer the question there was "
+        "not checked, and evidence alone, other orders and boosting were not run",
+        "{stated_in} 里有正确答案的字样，而用例没有指明证据：那里是否回答了问题未经核实，也没有做只留证据、换顺序与增强的实验",
     ),
     Remark.EVIDENCE_SILENT: (
         "no part named as evidence states the right answer as the scorer reads it: check `evidence` first",
@@ -89,13 +102,13 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "去掉证据及其旁边的材料后，模型给出同样的错误答案，可能是旧知识与文本相左；但把头与 MLP 逐个或成小组置零，都得不到正确答案，因此未能证实",
     ),
     Remark.STATED_BESIDE: (
-        "the right answer is stated outside the evidence as well, in {stated_beside}: what the evidence itself does is then hard "
-        "to tell",
-        "证据之外也给出了正确答案（{stated_beside}），因此难以看出证据本身的作用",
+        "the words of the right answer stand outside the evidence as well, in {stated_beside}; whether they are said there of what the "
+        "question asks was not checked, and what the evidence itself does is then hard to tell",
+        "证据之外也有正确答案的字样（{stated_beside}）；那里说的是否是所问之事未经核实，因此难以看出证据本身的作用",
     ),
     Remark.STATED_ELSEWHERE: (
-        "as the scorer reads it, the right answer is stated in {stated_beside} and not in the evidence",
-        "按评分器的读法，给出正确答案的是 {stated_beside}，而不是证据",
+        "as the scorer reads it, the right answer stands in {stated_beside} and not in the evidence",
+        "按评分器的读法，含有正确答案的是 {stated_beside}，而不是证据",
     ),
     Remark.CUT_SHORT: (
         "the answer was cut by its limit of tokens before it gave a whole value; written on, it gives one: raise the limit",
@@ -225,6 +238,19 @@ LACKS: dict[Lack, tuple[str, str]] = {
         "the answer given rests on a sentence of the prompt, which may state the fact in other words",
         "所给的答案依据提示中的某句话，该句可能以另一种说法给出了这一事实",
     ),
+    Lack.KNOWN: (
+        "the question alone, without the rest of the prompt, is answered right, so that nothing is missing that the fact would supply",
+        "只问这个问题、去掉提示的其余部分时，答案就正确，可见并不缺少这一事实",
+    ),
+    Lack.LEADS_ALONE: (
+        "behind the question alone, without the rest of the prompt, the right answer leads the wrong one: what stands before the "
+        "question may have led the model astray",
+        "只问这个问题、去掉提示的其余部分时，正确答案领先于错误答案：可能是问题之前的内容把模型引偏了",
+    ),
+    Lack.DEMANDED: (
+        "the prompt orders the wrong answer, and without the order the answer is right",
+        "提示要求给出错误答案，去掉这一要求答案就正确",
+    ),
     Lack.GUESSED: (
         "what was taken for the evidence shares no word with the question",
         "被当作证据的句子与问题没有共同的词",
@@ -278,6 +304,10 @@ TRY_REASON: dict[str, tuple[str, str]] = {
         "Ask a larger model the same, or word the evidence as the question is worded.",
         "用更大的模型问同样的问题，或按问题的说法改写证据。",
     ),
+    "demanded": (
+        "Take the order out of the prompt, or declare what it orders as the right answer.",
+        "从提示中去掉这一要求，或把它所要求的声明为正确答案。",
+    ),
     "several-answers": (
         "Ask for one value only, or write the case so that it accepts the second one.",
         "要求只答一个数值，或改写用例，允许出现第二个。",
@@ -287,7 +317,10 @@ TRY_REASON: dict[str, tuple[str, str]] = {
 TRY_REMARK: dict[Remark, tuple[str, str]] = {
     Remark.GUESSED: ("Write a case file that names the evidence.", "请写一个指明证据的用例文件。"),
     Remark.NEARER: ("Check the declared right answer against {nearer}.", "对照 {nearer} 核对所声明的正确答案。"),
-    Remark.SUPPLIED: ("Name {supplied_by} under `evidence`.", "把 {supplied_by} 写进 `evidence`。"),
+    Remark.SUPPLIED: (
+        "Make {supplied_by} a part of its own, where it is none, and name it under `evidence`.",
+        "把 {supplied_by} 单独成为一个部分（若还不是），并写进 `evidence`。",
+    ),
     Remark.ALONE_OFF_FORM: (
         "State in the prompt how the answer must be written, and ask again.",
         "在提示中写明答案应怎样书写，再问一次。",
@@ -296,10 +329,17 @@ TRY_REMARK: dict[Remark, tuple[str, str]] = {
         "Take the wrong answer out of {wrong_stated}, and see whether it still comes.",
         "把错误答案从 {wrong_stated} 中去掉，看它是否仍会出现。",
     ),
-    Remark.STATED_UNNAMED: ("Name the part that states the right answer under `evidence`.", "把给出正确答案的部分写进 `evidence`。"),
+    Remark.STATED_UNNAMED: (
+        "Where {stated_in} answers the question, name it under `evidence`.",
+        "若 {stated_in} 回答了问题，把它写进 `evidence`。",
+    ),
     Remark.NO_EVIDENCE_NAMED: (
         "Name the evidence, or give the missing fact with --fact.",
         "指明证据，或用 --fact 给出缺少的事实。",
+    ),
+    Remark.NO_EVIDENCE_BUT_FACT: (
+        "Name the evidence, where the prompt holds any.",
+        "若提示中有证据，请指明。",
     ),
     Remark.MEMORY_OPEN: (
         "Ask about an invented name, of which nothing can be remembered: where the text is followed then, memory stood against it.",
@@ -340,6 +380,14 @@ TRY_LACK: dict[Lack, tuple[str, str]] = {
     Lack.FOLLOWS: (
         "The evidence is read for other values: try other right values, and other words for this one.",
         "换成别的数值时证据是被读到的：试试其他正确值，以及这个值的其他写法。",
+    ),
+    Lack.KNOWN: (
+        "Look at what stands before the question: without it the answer is right, so that it leads the model astray.",
+        "看看问题之前写了什么：去掉它答案就正确，可见是它把模型引偏了。",
+    ),
+    Lack.LEADS_ALONE: (
+        "Take parts out of what stands before the question, one by one: without all of it the right answer is ahead.",
+        "逐个去掉问题之前的部分再试：全部去掉时正确答案领先。",
     ),
     Lack.UNREAD: (
         "“{what}” needs no evidence: the right answer may be a guess; try values that nobody would guess.",

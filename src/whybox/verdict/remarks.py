@@ -13,6 +13,8 @@ class Remark(StrEnum):
     GUESSED = "guessed"
     NEARER = "nearer"
     SUPPLIED = "supplied"
+    DEMANDED = "demanded"
+    DEMANDED_TOO = "demanded-too"
     ALONE_OFF_FORM = "alone-off-form"
     PATH_DEPENDENT = "path-dependent"
     RIGHT_FIRST = "right-first"
@@ -26,6 +28,7 @@ class Remark(StrEnum):
     TOTAL_NOT_NULL = "total-not-null"
     ZERO_ONLY = "zero-only"
     NO_EVIDENCE_NAMED = "no-evidence-named"
+    NO_EVIDENCE_BUT_FACT = "no-evidence-but-fact"
     STATED_UNNAMED = "stated-unnamed"
     EVIDENCE_SILENT = "evidence-silent"
     WRONG_STATED = "wrong-stated"
@@ -72,6 +75,8 @@ def _about_declaration(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
         yield Remark.GUESSED
     if facts.nearer and not facts.right:
         yield Remark.NEARER
+    if facts.demands and not facts.right:
+        yield Remark.DEMANDED if facts.obeyed else Remark.DEMANDED_TOO
     if facts.supplied_by and not named:
         yield Remark.SUPPLIED
     if facts.alone_off_form and not named:
@@ -102,7 +107,8 @@ def remarks(facts: Facts, named: Sequence[Leaf]) -> Iterator[Remark]:
     if facts.several is not None:
         yield Remark.RIGHT_FIRST if facts.several == "right-first" else Remark.RIGHT_LATER
     if not facts.evidence and not facts.right:
-        yield Remark.STATED_UNNAMED if facts.stated else Remark.NO_EVIDENCE_NAMED
+        given = Remark.NO_EVIDENCE_NAMED if facts.fact is None else Remark.NO_EVIDENCE_BUT_FACT
+        yield Remark.STATED_UNNAMED if facts.stated_in else given
     if facts.evidence_states is False and not facts.right:
         yield Remark.EVIDENCE_SILENT
     if not named and not facts.right:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from whybox.statistics.intervals import Rate
 from whybox.verdict.facts import Facts, Try
-from whybox.verdict.leaf import LIMIT, Lack, Leaf
+from whybox.verdict.leaf import DEMANDED, LIMIT, Lack, Leaf
 from whybox.verdict.remarks import Remark, remarks, warnings
 
 ALPHA = 0.05
@@ -53,7 +53,8 @@ def rule(facts: Facts) -> Ruling:
 
 
 def _undetermined(facts: Facts, detail: str | None, candidates: tuple[Leaf, ...]) -> Ruling:
-    return Ruling((Leaf("not-determined", detail),), candidates, tuple(remarks(facts, [])), variants=False)
+    about = facts.obeyed if detail == DEMANDED else ()
+    return Ruling((Leaf("not-determined", detail, about=about),), candidates, tuple(remarks(facts, [])), variants=False)
 
 
 def _computing(facts: Facts) -> Iterator[Leaf]:
@@ -72,17 +73,24 @@ def _of_one_answer(leaf: Leaf, facts: Facts) -> Leaf:
 
 
 def _read_leaves(facts: Facts) -> Iterator[Leaf]:
-    """The leaves below. Guessed evidence that shares no word with the question proves none of them."""
+    """The leaves below. Guessed evidence that shares no word with the question proves none of them; a wrong answer that
+    the prompt orders, and that goes with the order, shows no fault of reading.
+    """
     guessed = (Lack.GUESSED,) if facts.presumed and facts.off_question else ()
-    yield from (replace(leaf, lacks=(*leaf.lacks, *guessed)) for leaf in _leaves(facts))
+    yield from (replace(leaf, lacks=(*leaf.lacks, *guessed, *_obeyed(facts))) for leaf in _leaves(facts))
+
+
+def _obeyed(facts: Facts) -> tuple[Lack, ...]:
+    return (Lack.DEMANDED,) if facts.obeyed else ()
 
 
 def _leaves(facts: Facts) -> Iterator[Leaf]:
     """Every leaf of what was read and remembered, named or lacking."""
-    if facts.fact is not None and not facts.evidence and not facts.stated:
+    if facts.fact is not None and not facts.evidence and not facts.stated_in:
         silent = facts.fact.shams is None or not facts.fact.shams.flipped
         shams = (*(() if silent else (Lack.SHAMS_FLIP,)), *((Lack.SUPPLIED,) if facts.supplied_by else ()))
-        yield _leaf("knowledge", "missing", facts.fact, (*shams, *lacking_variants(facts.fact), *_wrong_stated(facts)))
+        stated = (*_known(facts), *_wrong_stated(facts))
+        yield _leaf("knowledge", "missing", facts.fact, (*shams, *lacking_variants(facts.fact), *stated))
     if facts.alone_right is None:
         return
     if facts.alone_right:
@@ -90,6 +98,16 @@ def _leaves(facts: Facts) -> Iterator[Leaf]:
     elif facts.closed_same_wrong and not facts.alone_off_form:
         further = ((Lack.FOLLOWS,) if facts.follows_change else ()) + _wrong_stated(facts)
         yield from (_leaf("knowledge", "overruled", writer, (*lacking(writer), *further)) for writer in facts.writers)
+
+
+def _known(facts: Facts) -> tuple[Lack, ...]:
+    """What the question alone shows: it is answered right, or the right answer leads the wrong one there."""
+    alone = facts.asked_alone
+    if alone is None:
+        return ()
+    if alone.flips:
+        return (Lack.KNOWN,)
+    return (Lack.LEADS_ALONE,) if alone.after is not None and alone.after > facts.floor else ()
 
 
 def _wrong_stated(facts: Facts) -> tuple[Lack, ...]:
@@ -223,7 +241,7 @@ def _joint(facts: Facts) -> list[Leaf]:
             "joint",
             "+".join(pair.codes),
             pair.change,
-            (*lacking(pair.change), *_wrong_stated(facts)),
+            (*lacking(pair.change), *_wrong_stated(facts), *_obeyed(facts)),
             pair.change.about,
         )
         for pair in facts.pairs
@@ -235,6 +253,8 @@ def _why_not(facts: Facts) -> str | None:
     """The reason of a `not-determined`, where the tree has one."""
     if facts.several is not None:
         return "several-answers"
+    if facts.obeyed:
+        return DEMANDED
     near_tie = facts.own and abs(facts.own_ld) <= facts.floor
     forced_right = facts.forced is not None and facts.forced[1] > facts.floor
     third = facts.legal and not facts.own  # how two other values stand behind some words says nothing of it

@@ -7,7 +7,7 @@ from whybox.statistics.intervals import Rate, mean_interval, wilson
 from whybox.verdict.experiment_words import named
 from whybox.verdict.facts import Facts, ShamRun, Try
 from whybox.verdict.ground_words import WORDS
-from whybox.verdict.leaf import LIMIT, Leaf
+from whybox.verdict.leaf import DEMANDED, LIMIT, Leaf
 from whybox.verdict.remark_words import LACKS, NEXT, REMARKS, TRY_LACK, TRY_REASON, TRY_REMARK
 from whybox.verdict.remarks import Remark
 from whybox.verdict.tree import Ruling
@@ -37,7 +37,7 @@ def would_change(ruling: Ruling, lang: Lang) -> str:
             [*told, _say(key, lang, what=named(leaf.undone_by.what, lang), n=n)]
         )
         return said[0].upper() + said[1:] + end
-    if leaf.detail in ("not-reproduced-here", "cut-short"):
+    if leaf.detail in ("not-reproduced-here", "cut-short", DEMANDED):
         return _say(f"change.{leaf.detail}", lang) + end
     return _say("change.none" if leaf.code == "none" else "change.open", lang) + end
 
@@ -52,11 +52,7 @@ def next_step(ruling: Ruling, facts: Facts, lang: Lang) -> str:
 
 
 def _tries(ruling: Ruling, facts: Facts, lang: Lang) -> Iterator[str]:
-    told = {
-        "wrong_stated": ", ".join(facts.wrong_stated),
-        "supplied_by": ", ".join(facts.supplied_by),
-        "nearer": ", ".join(facts.nearer),
-    }
+    told = _named_parts(facts, lang)
     yield from (TRY_REMARK[one][lang == "zh"].format(**told) for one in ruling.remarks if one in TRY_REMARK)
     if ruling.causes[0].detail in TRY_REASON:
         yield TRY_REASON[ruling.causes[0].detail][lang == "zh"]
@@ -171,7 +167,7 @@ def _about_orders(facts: Facts, lang: Lang) -> str:
     cut = sum(order.cut for order in facts.orders)
     if facts.orders and cut == len(facts.orders):
         return _say("orders.cut", lang)
-    told = [_orders_right(facts, lang), _say("orders.cut.some", lang, part=cut) if cut else ""]
+    told = [_orders_right(facts, lang), _say("orders.cut.some", lang, part=cut, n=len(facts.orders)) if cut else ""]
     return _joined([one for one in told if one], lang)
 
 
@@ -240,14 +236,29 @@ def _said_remarks(remarks: Sequence[Remark], facts: Facts, lang: Lang) -> Iterat
         "own": _number(facts.own_ld),
         "boost": "" if boost is None else named(boost.what, lang),
         "copied": 0 if boost is None or boost.shams is None else boost.shams.copied,
-        "wrong_stated": ", ".join(facts.wrong_stated),
-        "evidence": ", ".join(facts.evidence),
-        "nearer": ", ".join(facts.nearer),
-        "supplied_by": ", ".join(facts.supplied_by),
-        "stated_beside": ", ".join(facts.stated_beside),
+        **_named_parts(facts, lang),
         "several": ", ".join(order.what.removeprefix("order ") for order in facts.orders if order.several),
     }
     yield from (REMARKS[remark][lang == "zh"].format(**told) for remark in remarks)
+
+
+def _named_parts(facts: Facts, lang: Lang) -> dict[str, str]:
+    """Parts and sentences of the prompt that remarks name."""
+    demanded = facts.obeyed or tuple(one.part for one in facts.demands)
+    named_in = {
+        "wrong_stated": facts.wrong_stated,
+        "evidence": facts.evidence,
+        "nearer": facts.nearer,
+        "supplied_by": tuple(_place(*place, lang) for place in facts.supplied_by),
+        "stated_beside": facts.stated_beside,
+        "stated_in": facts.stated_in,
+        "demanded": demanded,
+    }
+    return {key: ", ".join(names) for key, names in named_in.items()}
+
+
+def _place(part: str, sentence: int | None, lang: Lang) -> str:
+    return part if sentence is None else _say("sentence", lang, n=sentence, part=part)
 
 
 def _candidate(leaf: Leaf, lang: Lang) -> str:
