@@ -2,14 +2,13 @@
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.main import get_command
 
+from tests import warm
 from tests.documents import PAGES, READMES, ROOT, Shown, assert_prints, blocks, commands, shown
 from tests.models import model_path
 from whybox import sites
@@ -78,9 +77,7 @@ def process(*arguments: str) -> str:
     narrow = {"COLUMNS": "80", "LANG": "C.UTF-8", "LC_ALL": "C.UTF-8", "PYTHONPATH": str(ROOT / "src")}
     narrow["WHYBOX_ENGINE"] = "numpy"  # the pages show what the base install prints
     narrow["WHYBOX_PROGRESS"] = str(ROOT / "no" / "course.json")  # and what somebody sees who begins
-    ended = subprocess.run(
-        [sys.executable, *arguments], cwd=ROOT, env=os.environ | narrow, capture_output=True, encoding="utf-8"
-    )
+    ended = warm.python(*arguments, cwd=ROOT, env=os.environ | narrow, timeout=600)
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
 

@@ -1,14 +1,13 @@
 """Weights that are decoded as they are used: chosen by the room there is, said, and equal to those that are held."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from transformers import LlamaConfig, MixtralConfig
 
+from tests import warm
 from tests.models import model_path
 from tests.oracle import tiny
 from tests.real import real
@@ -128,8 +127,7 @@ def test_torch_streams_as_well(precision: str, path: str) -> None:
 def test_the_command_line_says_it(left: int, code: int, out: str, err: str, path: str) -> None:
     script = SCARCE.format(left=left)
     environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1] / "src"), "LANG": "C.UTF-8"}
-    command = [sys.executable, "-c", script, "next", "-m", path, "The capital of France is"]
-    ended = subprocess.run(command, capture_output=True, encoding="utf-8", env=environment, timeout=120)
+    ended = warm.python("-c", script, "next", "-m", path, "The capital of France is", env=environment)
     assert ended.returncode == code, ended.stderr
     assert out in ended.stdout
     assert ended.stderr.startswith(err)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.library.conftest import machine
 
 __all__ = ["machine"]
@@ -52,9 +53,8 @@ class Whybox:
         )
 
     def __call__(self, *arguments: str) -> Ended:
-        process = self.start(*arguments)
-        out, err = process.communicate(timeout=60)
-        return Ended(process.returncode, out, err)
+        ended = warm.python("-c", WITH_TINY, *arguments, timeout=60)
+        return Ended(ended.returncode, ended.stdout, ended.stderr)
 
     def interrupted_when(self, ready: Callable[[], bool], *arguments: str) -> Ended:
         process = self.start(*arguments)

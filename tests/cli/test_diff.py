@@ -3,11 +3,11 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.models import model_path
 from whybox.compare.recorded import write_recorded
 from whybox.compare.sides import Live
@@ -20,10 +20,7 @@ TEXT = "The capital of France is Paris, and the capital of Germany is"
 
 
 def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "whybox", "diff", *arguments, "--quiet"]
-    return subprocess.run(
-        command, capture_output=True, timeout=120, env=os.environ | {"LANG": "C.UTF-8"}, encoding="utf-8"
-    )
+    return warm.whybox("diff", *arguments, "--quiet", env=os.environ | {"LANG": "C.UTF-8"})
 
 
 @pytest.fixture(scope="module")

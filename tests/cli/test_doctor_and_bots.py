@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from whybox.report.document import schemas
 
 ROOT = Path(__file__).parents[2]
@@ -26,9 +27,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def run(*arguments: str, **more: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        command(*arguments), env=environment(**more), capture_output=True, encoding="utf-8", timeout=120
-    )
+    return warm.whybox(*arguments, env=environment(**more))
 
 
 @contextmanager

@@ -10,15 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.models import model_path
 
 pytestmark = pytest.mark.model
 
 
 def run(*arguments: str, stdin: bytes = b"") -> "subprocess.CompletedProcess[str]":
-    command = [sys.executable, "-m", "whybox", *arguments]
-    ended = subprocess.run(command, input=stdin, capture_output=True, timeout=120, env=os.environ | {"LANG": "C.UTF-8"})
-    return subprocess.CompletedProcess(command, ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+    return warm.whybox(*arguments, stdin=stdin, env=os.environ | {"LANG": "C.UTF-8"})
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +26,8 @@ def model() -> str:
 
 
 def test_shows_paris(model: str) -> None:
-    ended = run("next", "-m", model, "The capital of France is")
+    command = [sys.executable, "-m", "whybox", "next", "-m", model, "The capital of France is"]
+    ended = subprocess.run(command, capture_output=True, timeout=120, encoding="utf-8", env=os.environ | {"LANG": "C"})
     assert ended.returncode == 0
     assert "·Paris" in ended.stdout
     assert "77.3 %" in ended.stdout

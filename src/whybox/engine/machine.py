@@ -67,14 +67,14 @@ class _Group:
     def left(self) -> int:
         """limit − (usage − what can be reclaimed)."""
         usage = int((self.folder / self.version.usage).read_text())
-        idle = _table(self.folder / "memory.stat").get(self.version.idle, 0)
+        idle = _row(self.folder / "memory.stat", self.version.idle) or 0
         return max(self.limit - max(usage - idle, 0), 0)
 
 
 def linux(root: Path = Path("/")) -> int | None:
     """The least of MemAvailable and what each control group above this process has left."""
-    told = _table(root / "proc/meminfo")
-    free = [1024 * told["MemAvailable:"]] if "MemAvailable:" in told else []
+    told = _row(root / "proc/meminfo", "MemAvailable:")
+    free = [] if told is None else [1024 * told]
     return min([*free, *(group.left for group in _limiting(root))], default=None)
 
 
@@ -104,10 +104,12 @@ def _upwards(mount: Path, path: str) -> tuple[Path, ...]:
     return tuple(folder for folder in (own, *own.parents) if folder.is_relative_to(mount))
 
 
-def _table(path: Path) -> Mapping[str, int]:
-    """Rows of a name and a number."""
-    rows = (line.split() for line in _text(path).splitlines())
-    return {row[0]: int(row[1]) for row in rows if len(row) > 1 and row[1].isdigit()}
+def _row(path: Path, name: str) -> int | None:
+    """The number behind a name; no row is read further than that one, since it is asked before every run."""
+    for row in _text(path).splitlines():
+        if row.startswith(name) and len(words := row.split()) > 1 and words[0] == name and words[1].isdigit():
+            return int(words[1])
+    return None
 
 
 def _text(path: Path) -> str:

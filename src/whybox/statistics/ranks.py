@@ -64,8 +64,8 @@ def spearman(x: Sequence[float], y: Sequence[float], generator: np.random.Genera
     if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return None
     left, right = scipy.stats.rankdata(x), scipy.stats.rankdata(y)
-    drawn = [_correlated(left, generator.permutation(right)) for _ in range(RESAMPLES)]
-    rho = _correlated(left, right)
+    pairings = np.stack([right, *(generator.permutation(right) for _ in range(RESAMPLES))])
+    rho, *drawn = _correlated(left, pairings)
     return Correlation(rho, rank_p(rho, drawn), len(x))
 
 
@@ -84,9 +84,14 @@ def kendall(x: Sequence[float], y: Sequence[float], generator: np.random.Generat
     return Correlation(tau, rank_p(float((left * right).sum()), drawn), len(x))
 
 
-def _correlated(x: np.ndarray, y: np.ndarray) -> float:
-    """Rounded, so that pairings of equal rank sums count as equal."""
-    return round(float(np.corrcoef(x, y)[0, 1]), 12)
+def _correlated(x: np.ndarray, rows: np.ndarray) -> list[float]:
+    """Pearson's r of x with each row; the rows are pairings of one column, so one spread is all of theirs.
+
+    Rounded, so that pairings of equal rank sums count as equal.
+    """
+    x, rows = x - x.mean(), rows - rows[0].mean()
+    scale = np.linalg.norm(x) * np.linalg.norm(rows[0])
+    return [round(float(r), 12) for r in rows @ x / scale]
 
 
 def sign_flip_p(differences: Sequence[float], generator: np.random.Generator) -> float | None:
