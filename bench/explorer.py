@@ -1,14 +1,14 @@
 """The explorer as somebody feels it: first view, what-if, scrolling, and twenty clients at once on two models.
 
-    python -m bench.explorer [--clients N] [--tokens N] [--json]
+    python -m bench.explorer [--long N] [--clients N] [--tokens N] [--json]
 
 A real Chromium visits `whybox serve --beside @int8`. first_view: from the address to a page that can be typed into.
 what_if: from a change of the state to its number on the page, on 100 tokens, the median of five of each kind.
-frames: a second while 4,000 tokens, and the page of `look` of them, are scrolled; worst: the longest frame. Then
+frames: a second while 4,000 tokens, and the page of `look` of them, are scrolled, for everything in them that scrolls;
+worst: the longest frame, in ms. look_s: from the click to that page. Then
 clients: each asks about a prompt of its own, of its own model, with a head switched off; each answer is compared with
 what it is for that client alone. health: the longest that `/api/health` took meanwhile.
-Exit code 1 when a bound of the explorer is broken. First view and what-if have run; from the 4,000 tokens on it has not
-been seen to end, so that no figure of it stands anywhere.
+Exit code 1 when a bound of the explorer is broken.
 """
 
 import argparse
@@ -42,6 +42,8 @@ KINDS: dict[str, Callable[[int], dict[str, object]]] = {
     "part reworded": lambda n: {"kind": "reword", "segment": "a", "text": OTHER * (5 + n % 2)},
 }  # fmt: skip
 REPEATS = 5
+LONGEST_MS = 300_000  # for one answer about 4,000 tokens
+SETTLING_MS = 3_000  # the first look at a report draws all of its maps
 
 WHAT_IF = """async (change) => {
   const { store } = window.explorer;
@@ -56,15 +58,25 @@ WHAT_IF = """async (change) => {
 SCROLL = """async () => {
   const long = [...document.querySelectorAll("*")].filter((one) => one.scrollHeight > one.clientHeight + 200
     && (one === document.scrollingElement || /auto|scroll/.test(getComputedStyle(one).overflowY)));
-  const frames = [];
-  for (let last = await new Promise(requestAnimationFrame), n = 0; n < 180; n += 1) {
-    for (const one of long) one.scrollTop += n < 90 ? 60 : -60;
-    const now = await new Promise(requestAnimationFrame);
-    frames.push(now - last);
-    last = now;
+  const frame = () => new Promise((done, failed) => {
+    requestAnimationFrame(done);
+    setTimeout(() => failed(new Error("no frame in 5 s: nothing of this page is in view")), 5000);
+  });
+  const found = [];
+  for (const one of long) {
+    one.scrollIntoView({ block: "nearest" });
+    await frame();
+    const frames = [];
+    for (let last = await frame(), n = 0; n < 90; n += 1) {
+      one.scrollTop += n < 45 ? 60 : -60;
+      const now = await frame();
+      frames.push(now - last);
+      last = now;
+    }
+    const name = [one.localName, one.id && `#${one.id}`, one.className && `.${one.className}`].join("");
+    found.push({ name, frames: 1000 * frames.length / frames.reduce((a, b) => a + b), worst: Math.max(...frames) });
   }
-  const sum = frames.reduce((a, b) => a + b);
-  return { long: long.length, frames: 1000 * frames.length / sum, worst: Math.max(...frames) };
+  return found;
 }"""
 
 
@@ -103,7 +115,7 @@ def state(text: str, change: dict[str, object] | None = None, other: bool = Fals
     return found
 
 
-def felt(address: str) -> dict[str, Any]:
+def felt(address: str, tokens: int) -> dict[str, Any]:
     """What a browser measures."""
     with sync_playwright() as browsers:
         options = ["--no-sandbox", "--disable-background-networking"]
@@ -115,7 +127,7 @@ def felt(address: str) -> dict[str, Any]:
         page.locator(".choices button").first.wait_for()
         page.locator("#editor textarea").first.wait_for()
         first = time.perf_counter() - began
-        found = {"first_view_s": first, "what_if_ms": what_ifs(page)} | scrolled(page)
+        found = {"first_view_s": first, "what_if_ms": what_ifs(page)} | scrolled(page, tokens)
         chromium.close()
     return found
 
@@ -130,15 +142,20 @@ def what_ifs(page: Page) -> dict[str, float]:
     }
 
 
-def scrolled(page: Page) -> dict[str, Any]:
-    long = state(SENTENCE * 450)["prompt"]  # 4,050 tokens
-    page.evaluate("(prompt) => window.explorer.store.set({ prompt, changes: [] })", long)
-    page.locator("#token-count", has_text="4,05").wait_for(timeout=120_000)
+def scrolled(page: Page, tokens: int) -> dict[str, Any]:
+    tell(f"{tokens:,} tokens")
+    long = state(SENTENCE * (tokens // 9))["prompt"]  # and one more: the blank at its end
+    with page.expect_response("**/api/compare", timeout=LONGEST_MS):  # tokens are read before it is asked
+        page.evaluate("(prompt) => window.explorer.store.set({ prompt, changes: [] })", long)
+    page.locator("#token-count", has_text=f"{tokens // 9 * 9 + 1:,} ").wait_for()
     chips = page.evaluate(SCROLL)
     began = time.perf_counter()
+    tell("look at them")
     page.locator("[data-look]").click()
-    page.locator("#look-views").wait_for(timeout=300_000)
+    page.locator("#head-tools button").first.wait_for(timeout=LONGEST_MS)  # the report has opened a head
     took = time.perf_counter() - began
+    page.locator("#frame iframe").scroll_into_view_if_needed()  # a browser draws no frame that is out of view
+    page.wait_for_timeout(SETTLING_MS)
     return {"scroll": chips, "look_s": took, "scroll_look": page.frames[-1].evaluate(SCROLL)}
 
 
@@ -213,23 +230,31 @@ def broken(found: dict[str, Any]) -> Iterator[str]:
         if took > WHAT_IF_MS:
             yield f"{kind}: {took:.0f} ms"
     for where in ("scroll", "scroll_look"):
-        if found[where]["frames"] < FRAMES or not found[where]["long"]:
-            yield f"{where}: {found[where]}"
+        if not found[where]:
+            yield f"{where}: nothing there is long"
+        yield from (f"{where}: {one}" for one in found[where] if one["frames"] < FRAMES)
     if found["crowd"]["mixed_up"]:
         yield f"{found['crowd']['mixed_up']} answers were not their client's"
     if found["crowd"]["health_s"] > HEALTH_S:
         yield f"the server was silent for {found['crowd']['health_s']:.1f} s"
 
 
+def tell(what: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {what}", file=sys.stderr, flush=True)
+
+
 def main() -> None:
     reading = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    reading.add_argument("--clients", type=int, default=20)
-    reading.add_argument("--tokens", type=int, default=1_800)
+    reading.add_argument("--long", type=int, default=4_050, help="tokens that are scrolled, and looked at")
+    reading.add_argument("--clients", type=int, default=20, help="at once")
+    reading.add_argument("--tokens", type=int, default=1_800, help="of a client's prompt")
     reading.add_argument("--json", action="store_true")
     options = reading.parse_args()
     with serving() as (address, pid):
-        found = felt(address)
+        tell("the page")
+        found = felt(address, options.long)
     with serving() as (address, pid):
+        tell("the clients")
         found["crowd"] = crowded(address, pid, options.clients, options.tokens)
     said = list(broken(found))
     if options.json:

@@ -1,6 +1,7 @@
 """`whybox run` where nothing can be measured: one clear message, its exit code, and nothing scored."""
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from tests.targets.scripted import Script, Scripted, http
+from tests.targets.scripted import Script, Scripted, http, stream
 from whybox.cli.main import app
 from whybox.suite.behaviour import Behaviour
 
@@ -37,9 +38,10 @@ def refused(text: str) -> tuple[int, str]:
 
 
 @contextmanager
-def answering(script: Script) -> Iterator[str]:
+def answering(script: Script | Scripted) -> Iterator[str]:
     """The address of a server that answers so, on a thread of its own."""
-    loop, scripted = asyncio.new_event_loop(), Scripted(script)
+    loop = asyncio.new_event_loop()
+    scripted = script if isinstance(script, Scripted) else Scripted(script)
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     serving = scripted.serving()
@@ -159,3 +161,46 @@ def test_an_expired_key() -> None:
     assert "refused the <key from OPENAI_API_KEY>" in said
     assert KEY not in said
     assert all(KEY.encode() not in path.read_bytes() for path in Path("whybox-run").glob("*"))
+
+
+OPTIONS = """
+suite: s
+seed: 7
+targets:
+  - model: "openai:served"
+    base_url: "{url}"
+    max_retries: 0
+    concurrency: 2
+    stream: {stream}
+    extra_body: {{top_k: 4}}
+    extra_headers: {{X-Tenant: blue}}
+probes:
+  order: {{items: 3, max_tokens: 17}}
+run: {{temperature: 0.7, top_p: 0.9, stop: ["END", "\\n"], floor: {{items: 2, times: 2}}}}
+"""
+ANSWER = '{"model": "served", "choices": [{"message": {"content": "7 days"}, "finish_reason": "stop"}]}'
+PIECES = stream(
+    b'data: {"choices": [{"delta": {"content": "7 days"}, "finish_reason": "stop"}]}\n\n', b"data: [DONE]\n\n"
+)
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+def test_every_option_of_the_file_reaches_the_endpoint_and_the_key_nothing_else(here: Path, pieces: bool) -> None:
+    server = Scripted([PIECES if pieces else http(ANSWER)])
+    with answering(server) as url:
+        Path("whybox.yaml").write_text(OPTIONS.format(url=url, stream=str(pieces).lower()))
+        result = CliRunner().invoke(app, ["run", "--lang", "en"])
+    assert result.exit_code == 0, result.stderr
+    asked = [(head, json.loads(body)) for head, body in zip(server.heads, server.bodies, strict=True) if body]
+    planned = [(head, body) for head, body in asked if body.get("max_tokens") == 17 and body.get("top_p") == 0.9]
+    assert len(planned) >= 3 * 4 * 2
+    for head, body in planned:
+        assert f"authorization: bearer {KEY}" in head.lower()
+        assert "x-tenant: blue" in head.lower()
+        wanted = {"model": "served", "temperature": 0.7, "top_p": 0.9, "stop": ["END", "\n"], "top_k": 4}
+        assert {name: body[name] for name in wanted} == wanted
+        assert body.get("stream", False) is pieces
+    kept = [path for path in here.rglob("*") if path.is_file()]
+    assert {"report.html", "report.json", "junit.xml", "run.sqlite"} <= {path.name for path in kept}
+    assert [path for path in kept if KEY.encode() in path.read_bytes()] == []
+    assert KEY not in result.stdout + result.stderr

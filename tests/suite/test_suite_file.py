@@ -79,3 +79,15 @@ def test_the_suite_of_the_page_is_one() -> None:
 
 def test_the_published_schema_is_the_schema() -> None:
     assert json.loads(PUBLISHED.read_text("utf-8")) == json.loads(json.dumps(schema()))
+
+
+def test_what_an_endpoint_is_sent_holds_numbers_and_truth_values() -> None:
+    """`enable_thinking: false` as a text would be true for most servers."""
+    written = (
+        "{top_k: 4, min_p: .05, think: {on: false}, id: '4', seed: 007, ids: [1, '2'], s: 1e-3, t: yes, none: null}"
+    )
+    text = f"suite: s\ntargets: [{{model: 'openai:m', extra_body: {written}}}]\nprobes: {{order: }}\n"
+    assert Behaviour.parse(text).file.targets[0].extra_body == {
+        "top_k": 4, "min_p": 0.05, "think": {"on": False}, "id": "4", "seed": "007", "ids": [1, "2"], "s": 0.001,
+        "t": "yes", "none": None,
+    }  # fmt: skip

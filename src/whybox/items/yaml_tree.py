@@ -1,9 +1,10 @@
 """A YAML file read as plain text values with the line of every field.
 
-Scalars stay as written (`yes`, `07` and `1.50` are not turned into anything). Bounded in bytes and depth; aliases (the
-bombs among them), tags and duplicate keys are refused.
+Scalars stay as written (`yes`, `07` and `1.50` are not turned into anything), until `Document.meant` is asked. Bounded
+in bytes and depth; aliases (the bombs among them), tags and duplicate keys are refused.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,16 +19,31 @@ FieldPath = tuple[str | int, ...]
 
 MOST_BYTES = 1 << 20
 MOST_DEPTH = 16
+_WHOLE, _NUMBER = re.compile(r"[-+]?(0|[1-9]\d*)"), re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+_LEADING_ZERO = re.compile(r"[-+]?0\d")
 _PLAIN_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("str", "seq", "map")}
 
 
 @dataclass(frozen=True)
 class Document:
-    """The values of a file, and the line (from 1) on which each field stands."""
+    """The values of a file, and the line (from 1) on which each field stands. quoted: texts that stand in quotes."""
 
     source: str
     tree: Tree
     lines: Mapping[FieldPath, int]
+    quoted: frozenset[FieldPath] = frozenset()
+
+    def meant(self, value: Tree, path: FieldPath) -> Any:
+        """A value of this file as JSON would hold it: 4 and .5 are numbers, true is true, "4" in quotes is a text."""
+        match value:
+            case dict():
+                return {key: self.meant(each, (*path, key)) for key, each in value.items()}
+            case list():
+                return [self.meant(each, (*path, i)) for i, each in enumerate(value)]
+            case str() if path not in self.quoted:
+                return _scalar(value)
+            case _:
+                return value
 
     def line(self, path: FieldPath) -> int | None:
         """Line of a field, or of the nearest field around it that has one."""
@@ -89,14 +105,15 @@ def parse_yaml(text: str, source: str) -> Document:
     if len(text) > MOST_BYTES:
         raise CaseError(f"{source}: expected at most {MOST_BYTES:,} characters, found {len(text):,}")
     lines: dict[FieldPath, int] = {}
+    quoted: set[FieldPath] = set()
     try:
         node = _composed(text)
-        tree = None if node is None else _plain(node, (), lines)
+        tree = None if node is None else _plain(node, (), lines, quoted)
     except _Refused as refused:
         raise CaseError(f"{source}:{refused.line}: expected {refused.expected}, found {refused.found}") from refused
     except yaml.YAMLError as error:
         raise CaseError(f"{source}{_line_of(error)}: expected YAML, found {_reason(error)}") from error
-    return Document(source, tree, lines)
+    return Document(source, tree, lines, frozenset(quoted))
 
 
 def _composed(text: str) -> yaml.Node | None:
@@ -107,30 +124,41 @@ def _composed(text: str) -> yaml.Node | None:
         loader.dispose()
 
 
-def _plain(node: yaml.Node, path: FieldPath, lines: dict[FieldPath, int]) -> Tree:
+def _plain(node: yaml.Node, path: FieldPath, lines: dict[FieldPath, int], quoted: set[FieldPath]) -> Tree:
     lines[path] = 1 + node.start_mark.line
     if node.tag not in _PLAIN_TAGS:
         raise _Refused(node.start_mark, "no YAML tag", node.tag)
     match node:
         case yaml.ScalarNode():
+            if node.style is not None:
+                quoted.add(path)
             empty = node.style is None and node.value in ("", "~", "null")
             return None if empty else str(node.value)
         case yaml.SequenceNode():
-            return [_plain(child, (*path, i), lines) for i, child in enumerate(node.value)]
+            return [_plain(child, (*path, i), lines, quoted) for i, child in enumerate(node.value)]
         case _:
-            return _mapping(node, path, lines)
+            return _mapping(node, path, lines, quoted)
 
 
-def _mapping(node: yaml.Node, path: FieldPath, lines: dict[FieldPath, int]) -> Tree:
+def _mapping(node: yaml.Node, path: FieldPath, lines: dict[FieldPath, int], quoted: set[FieldPath]) -> Tree:
     tree: dict[str, Tree] = {}
     for key, child in node.value:
         if not isinstance(key, yaml.ScalarNode):
             raise _Refused(key.start_mark, "a plain key", "a list or mapping as key")
         if key.value in tree:
             raise _Refused(key.start_mark, "every key once", f"{key.value!r} twice")
-        tree[key.value] = _plain(child, (*path, key.value), lines)
+        tree[key.value] = _plain(child, (*path, key.value), lines, quoted)
         lines[(*path, key.value)] = 1 + key.start_mark.line
     return tree
+
+
+def _scalar(text: str) -> str | int | float | bool:
+    """A word without quotes: a number or a truth value where it reads as one; 007 is a text."""
+    if text in ("true", "True", "false", "False"):
+        return text.lower() == "true"
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if _NUMBER.fullmatch(text) and not _LEADING_ZERO.match(text) else text
 
 
 def _line_of(error: yaml.YAMLError) -> str:

@@ -21,6 +21,7 @@ from whybox.statistics.gates import Demand, HarmAtMost, MeanAtMost, RateAtLeast,
 from whybox.suite.complaints import complaint
 
 NAME, VERSION = "whybox.behaviour", 1
+SENT = "extra_body"
 CASES = "run its cases as items of a suite of probes: data: {mine: {file: cases.yaml}}"
 REMEDY = "The suite file is described in docs/run.md; `whybox init` writes one."
 
@@ -187,7 +188,7 @@ class Behaviour:
         if "tests" in document.tree:
             raise UsageError(f"{source}: this is a suite of cases and tests, as `whybox why` writes it", CASES)
         try:
-            file = FileText.model_validate(_without_blanks(document.tree))
+            file = FileText.model_validate(_without_blanks(_as_meant(document)))
         except ValidationError as error:
             raise _complaint(document, error, ()) from error
         probes = {name: _design(document, name, fields) for name, fields in file.probes.items()}
@@ -271,6 +272,21 @@ def _place(document: Document, path: FieldPath) -> str:
     line = document.line(path)
     where = f"{document.source}:{line}" if line else document.source
     return f"{where}: {'.'.join(map(str, path)) or 'suite'}"
+
+
+def _as_meant(document: Document) -> Any:
+    """The tree, where what an endpoint is sent as it stands has numbers and truth values, not texts in their place."""
+    tree = document.tree
+    if not isinstance(tree, dict) or not isinstance(targets := tree.get("targets"), list):
+        return tree
+    return tree | {
+        "targets": [
+            each | {SENT: document.meant(each[SENT], ("targets", i, SENT))}
+            if isinstance(each, dict) and SENT in each
+            else each
+            for i, each in enumerate(targets)
+        ]
+    }
 
 
 def _without_blanks(tree: Any) -> Any:

@@ -22,7 +22,7 @@ export class HeadTable {
       const row = event.target.closest("tr[data-at]");
       if (row) this.open(Number(row.dataset.at));
     });
-    this.pane.addEventListener("scroll", () => requestAnimationFrame(() => this.fill()));
+    this.pane.addEventListener("scroll", () => requestAnimationFrame(() => this.follow()));
     this.fill();
   }
 
@@ -58,12 +58,21 @@ export class HeadTable {
     this.fill();
   }
 
+  get top() {
+    return Math.floor(this.pane.scrollTop / ROW);
+  }
+
+  /** Rows are made anew only where those that are there no longer cover the pane. */
+  follow() {
+    const bottom = Math.min(this.order.length, this.top + this.visible + 1);
+    if (this.top < this.first || bottom > this.end) this.fill();
+  }
+
   fill() {
-    const first = Math.max(0, Math.floor(this.pane.scrollTop / ROW) - SPARE);
-    const count = this.visible + 1 + 2 * SPARE;
-    const shown = this.order.slice(first, first + count);
-    const after = this.order.length - first - shown.length;
-    this.body.replaceChildren(gap(first), ...shown.map((index) => this.line(index)), gap(after));
+    this.first = Math.max(0, this.top - SPARE);
+    this.end = Math.min(this.order.length, this.first + this.visible + 1 + 2 * SPARE);
+    const shown = this.order.slice(this.first, this.end);
+    this.body.replaceChildren(gap(this.first), ...shown.map((index) => this.line(index)), gap(this.order.length - this.end));
   }
 
   line(index) {
