@@ -36,10 +36,7 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "is not (LD {own}); the lead is what was compared",
         "与作答路径有关：接在“{prefix}”之后，正确答案领先于错误答案（LD {forced}），按模型自己的路径则不然（LD {own}）；这里比较的是领先",
     ),
-    Remark.OFF_FORM: (
-        "the answer keeps the form “{off_form}…” of the contract no more than its value: changes are asked for the value alone",
-        "原答案数值不对，也没有约定的形式“{off_form}…”：这里判断改动只看数值",
-    ),
+    Remark.OFF_FORM: ("the form “{off_form}…” is missing as well: a change is asked for its value alone", "形式“{off_form}…”也缺失：判断改动只看数值"),
     Remark.BORDER: ("p is at the border: one more sham that flips would leave none", "p 值恰在界限上：再有一个对照翻转，原因就不成立"),
     Remark.RIGHT_FIRST: (
         "the answer states the right answer and another one, the right one first, where the right one leads (LD {own}): whether "
