@@ -163,6 +163,16 @@ def test_an_expired_key() -> None:
     assert all(KEY.encode() not in path.read_bytes() for path in Path("whybox-run").glob("*"))
 
 
+NOTHING = '{"model": "served", "choices": [{"message": {"content": null}, "finish_reason": "stop"}]}'
+
+
+def test_an_endpoint_that_never_says_anything_is_no_score_even_without_a_gate() -> None:
+    with answering([http(NOTHING)]) as url:
+        Path("whybox.yaml").write_text(OPTIONS.format(url=url, stream="false"))
+        result = CliRunner().invoke(app, ["run", "--lang", "en"])
+    assert result.exit_code == 3, result.stderr
+
+
 OPTIONS = """
 suite: s
 seed: 7
@@ -176,7 +186,7 @@ targets:
     extra_headers: {{X-Tenant: blue}}
 probes:
   order: {{items: 3, max_tokens: 17}}
-run: {{temperature: 0.7, top_p: 0.9, stop: ["END", "\\n"], floor: {{items: 2, times: 2}}}}
+run: {{temperature: 0.7, top_p: 0.9, seed: 40, stop: ["END", "\\n"], floor: {{items: 2, times: 2}}}}
 """
 ANSWER = '{"model": "served", "choices": [{"message": {"content": "7 days"}, "finish_reason": "stop"}]}'
 PIECES = stream(
@@ -200,6 +210,7 @@ def test_every_option_of_the_file_reaches_the_endpoint_and_the_key_nothing_else(
         wanted = {"model": "served", "temperature": 0.7, "top_p": 0.9, "stop": ["END", "\n"], "top_k": 4}
         assert {name: body[name] for name in wanted} == wanted
         assert body.get("stream", False) is pieces
+    assert {body["seed"] for _, body in planned} == {40, 41}  # order asks everything twice
     kept = [path for path in here.rglob("*") if path.is_file()]
     assert {"report.html", "report.json", "junit.xml", "run.sqlite"} <= {path.name for path in kept}
     assert [path for path in kept if KEY.encode() in path.read_bytes()] == []

@@ -46,6 +46,13 @@ def test_everything_that_could_change_the_answer_changes_the_digest(other: Reque
     assert other.digest != REQUEST.digest
 
 
+def test_a_repetition_with_a_seed_draws_anew_and_one_without_is_left_to_the_target() -> None:
+    seeded = replace(REQUEST, sampling=replace(REQUEST.sampling, seed=5))
+    free = replace(REQUEST, sampling=replace(REQUEST.sampling, seed=None))
+    assert [(seeded.again(n).sampling.seed, seeded.again(n).repeat) for n in range(3)] == [(5, 0), (6, 1), (7, 2)]
+    assert free.again(2) == replace(free, repeat=2)
+
+
 def test_a_repetition_is_the_same_request() -> None:
     assert replace(REQUEST, repeat=3).digest == REQUEST.digest
     assert AnswerRequest(Raw("a"), "bc").digest != AnswerRequest(Raw("ab"), "c").digest

@@ -34,6 +34,7 @@ from whybox.suite.floor import FloorFound
 from whybox.suite.gates import State
 from whybox.suite.judgement import Judged, Skipped, Where, of_probe
 from whybox.suite.observed import Observed
+from whybox.suite.store import Counts
 from whybox.suite.whole import Found, Prepared, Tally
 from whybox.targets.local import LocalTarget
 from whybox.targets.target import Ability, Target
@@ -83,13 +84,16 @@ def run_document(
         gates=tuple(_gate(suite, each, lang) for each in found.judged),
         verdict=None if verdict is None else verdict.value,
         verdict_reason=NO_GATE if verdict is None else None,
-        exit_code=_exit_code(verdict, counts.finished, strict or suite.file.report.strict),
+        exit_code=_exit_code(verdict, counts, strict or suite.file.report.strict),
     )
 
 
-def _exit_code(verdict: State | None, finished: int, strict: bool) -> int:
-    if finished == 0 and verdict is not State.ERROR:
+def _exit_code(verdict: State | None, counts: Counts, strict: bool) -> int:
+    """A run without a single answer is no score, whether or not a gate asks for one."""
+    if counts.finished == 0 and verdict is not State.ERROR:
         return NOTHING_RUN
+    if counts.failed == counts.finished:
+        return EXIT[State.ERROR]
     if verdict is State.INCONCLUSIVE and strict:
         return INCONCLUSIVE
     return EXIT.get(verdict, 0) if verdict else 0

@@ -116,7 +116,7 @@ class HowAnswered:
 
 def _options(suite: Behaviour, where: Where, lang: Lang) -> HowAnswered:
     run, most = suite.file.run, suite.probes[where[0]].max_tokens
-    drawn = {"temperature": run.temperature, "seed": 0} if run.temperature else {}
+    drawn = {"temperature": run.temperature, "seed": run.seed or 0} if run.temperature else {}
     top = {} if run.top_p is None or not drawn else {"top_p": run.top_p}
     return HowAnswered({"max_tokens": most} | drawn | top, WhyOptions(seed=suite.file.seed, lang=lang, limit=most))
 

@@ -134,7 +134,7 @@ class ConsistencyProbe(Design):
         for item in items:
             request = request_of(item.instance, sampling)
             for run in range(1 if repeat else self.runs):
-                again = replace(request, repeat=run + repeat)
+                again = request.again(run + repeat)
                 yield Call(side, name, item.id, arm, run, again, fresh=repeat > 0)
 
 

@@ -74,7 +74,7 @@ class DocumentsProbe(Design):
             request = request_of(case, sampling)
             ids = () if ground.encode is None else (("ids", str(len(ground.encode(case).ids))),)
             for run in range(runs):
-                yield Call(ground.target, name, item.id, arm, run, replace(request, repeat=run), facts=ids)
+                yield Call(ground.target, name, item.id, arm, run, request.again(run), facts=ids)
 
     def _arms(self, item: Item) -> Iterator[tuple[str, CaseInstance, int]]:
         case = self._sourced(item)

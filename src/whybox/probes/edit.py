@@ -114,7 +114,7 @@ class EditProbe(Design):
             request = request_of(item.instance, sampling, logprobs)
             for run in range(self.runs):
                 facts = (("kind", kind), *placed[arm])
-                yield Call(ground.target, name, item.id, arm, run, replace(request, repeat=run), facts=facts)
+                yield Call(ground.target, name, item.id, arm, run, request.again(run), facts=facts)
 
 
 def _asked_by_arm(item: Item, plan: Plan) -> dict[str, Item]:

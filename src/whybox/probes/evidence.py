@@ -167,8 +167,7 @@ class EvidenceProbe(Design):
         request = request_of(arm.case, replace(ground.sampling, max_tokens=self.max_tokens))
         facts = (*arm.facts(), *_placed(arm, ground))
         return [
-            Call(ground.target, name, item, arm.name, run, replace(request, repeat=run), facts=facts)
-            for run in range(self.runs)
+            Call(ground.target, name, item, arm.name, run, request.again(run), facts=facts) for run in range(self.runs)
         ]
 
 

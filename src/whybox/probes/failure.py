@@ -79,7 +79,7 @@ class FailureProbe(Design):
             for arm, each in self._steps(item, ground)
             for call in self._calls(name, item.id, arm, each, ground)
         ] + [
-            replace(call, target=other, arm=f"{ELSEWHERE}{other}", run=run, request=replace(call.request, repeat=run))
+            replace(call, target=other, arm=f"{ELSEWHERE}{other}", run=run, request=call.request.again(run))
             for item in failing(plan, records)
             for call in self._calls(name, item.id, PLAIN, item, ground)
             for other in self.against
@@ -114,7 +114,7 @@ class FailureProbe(Design):
         counted = () if ground.encode is None else (("ids", str(len(ground.encode(each.instance).ids))),)
         first = 1 if arm == RETRY else 0  # the plain call was the first of them
         for run in range(1 if arm == PLAIN else self.runs):
-            again = replace(request, repeat=run + first)
+            again = request.again(run + first)
             yield Call(ground.target, name, item, arm, run, again, fresh=arm == RETRY, facts=counted)
 
 

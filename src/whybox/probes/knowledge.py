@@ -156,7 +156,7 @@ class KnowledgeProbe(Design):
         request = request_of(item.instance, replace(ground.sampling, max_tokens=self.max_tokens), confident)
         for run in range(runs):
             facts = (("tier", str(len(item.facts))), ("attribute", item.facts[0].attribute)) if item.facts else ()
-            yield Call(ground.target, name, item.id, arm, run, replace(request, repeat=run), facts=facts)
+            yield Call(ground.target, name, item.id, arm, run, request.again(run), facts=facts)
 
 
 def _with_text(item: Item) -> Iterator[tuple[str, Item]]:

@@ -136,7 +136,7 @@ class MemoryProbe(Design):
         ids = () if ground.encode is None else (("ids", str(len(ground.encode(item.instance).ids))),)
         is_repeated = arm.split(":")[1] == self.home and not arm.startswith(TURN)
         for run in range(self.runs if is_repeated else 1):
-            yield Call(ground.target, name, item.id, arm, run, replace(request, repeat=run), facts=ids)
+            yield Call(ground.target, name, item.id, arm, run, request.again(run), facts=ids)
 
     def _canaries(self, name: str, item: Item, ground: Ground) -> Iterator[Call]:
         """Code words at both ends of a short and of the longest dialogue: a cut prompt loses one of the latter."""

@@ -104,4 +104,4 @@ class OrderProbe(Design):
         request = request_of(arranged.item.instance, sampling, choices)
         facts = (("place", str(arranged.order.index(arranged.asked))),)
         for run in range(self.runs):
-            yield Call(ground.target, name, item, arranged.arm, run, replace(request, repeat=run), facts=facts)
+            yield Call(ground.target, name, item, arranged.arm, run, request.again(run), facts=facts)

@@ -102,10 +102,14 @@ class FloorText(Strict):
 
 
 class RunText(Strict):
-    """How calls are made. stop: texts that end an answer. looks: how often gates may be read, written beforehand."""
+    """How calls are made. stop: texts that end an answer. looks: how often gates may be read, written beforehand.
+
+    seed: stated with every answer that is written, and one more with each repetition; none leaves it to the target.
+    """
 
     temperature: Annotated[float, Field(ge=0)] = 0.0
     top_p: Annotated[float, Field(gt=0, le=1)] | None = None
+    seed: Annotated[int, Field(ge=0, lt=1 << 31)] | None = None
     stop: Annotated[list[Annotated[str, Field(min_length=1)]], Field(max_length=4)] = Field(default_factory=list)
     floor: FloorText = Field(default_factory=FloorText)
     cache: bool = True

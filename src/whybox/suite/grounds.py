@@ -38,7 +38,7 @@ def grounds_of(suite: Behaviour, targets: Mapping[str, Target], folder: Path) ->
     """What plans are made on. folder: from which the paths of `data` are read."""
     data = {name: _items(suite, name, folder) for name in suite.file.data}
     run = suite.file.run
-    sampling = Sampling(run.temperature, run.top_p, stop=tuple(run.stop))
+    sampling = Sampling(run.temperature, run.top_p, seed=run.seed, stop=tuple(run.stop))
     return {
         name: Ground(
             name,

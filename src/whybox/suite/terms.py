@@ -22,6 +22,7 @@ def terms_of(
     """Of a suite on its targets. Comments, gates and reports are none of it: they change no call."""
     file = suite.file
     run = {"temperature": file.run.temperature, "top_p": file.run.top_p, "stop": file.run.stop}
+    run |= {} if file.run.seed is None else {"seed": file.run.seed}
     floor = {"items": file.run.floor.items, "times": file.run.floor.times}
     found: dict[str, Mapping[str, object]] = {"": {"seed": file.seed, "whybox": __version__}}
     found |= {f"targets.{name}": _target(target) for name, target in targets.items()}

@@ -7,7 +7,7 @@ that compute in this process answer in batches, endpoints concurrently, and both
 
 import json
 from collections.abc import AsyncIterator, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Literal, Protocol, runtime_checkable
@@ -108,6 +108,12 @@ class Request:
         asked = {"prompt": _plain(self.prompt), "sampling": self.sampling.stated, "logprobs": self.logprobs}
         return _digest(asked | ({"choices": self.choices} if self.choices else {}))
 
+    def again(self, times: int) -> "Request":
+        """The same asked once more, as often before. A stated seed goes on with it: each draw is one of its own."""
+        seed = self.sampling.seed
+        drawn = self.sampling if seed is None else replace(self.sampling, seed=seed + times)
+        return replace(self, repeat=self.repeat + times, sampling=drawn)
+
 
 @dataclass(frozen=True)
 class AnswerRequest:
@@ -122,6 +128,10 @@ class AnswerRequest:
     def digest(self) -> str:
         """Hex name of everything that could change the score."""
         return _digest({"prompt": _plain(self.prompt), "answer": self.answer, "logprobs": self.logprobs})
+
+    def again(self, times: int) -> "AnswerRequest":
+        """The same asked once more, as often before."""
+        return replace(self, repeat=self.repeat + times)
 
 
 @dataclass(frozen=True)
