@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
+from whybox.cause.answers import Asked
+from whybox.cause.asking import Settings
 from whybox.cause.decision import Decision, Reading, mention, place_of, read_at, shared
+from whybox.items.case import Case
 from whybox.items.scoring import number_scorer
+from whybox.text.prompt import Prompt
 
 
 @pytest.mark.parametrize(
@@ -60,3 +64,31 @@ RIGHT, WRONG = "7 days", "30 days"
 def test_where_the_answer_stands(text: str, place: int | None) -> None:
     score = number_scorer(RIGHT, (WRONG,)).score(text)
     assert place_of(text, score, RIGHT, WRONG) == place
+
+
+CHOICE = "id: c\ntext: How long?\nanswer: {right: B, wrong: A, kind: choice, options: {A: 30 days, B: 7 days}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "compared", "place"),
+    [
+        ("A refund takes 7 days.", ("7 days", "30 days"), 15),  # no letter: "A" opens a sentence
+        ("A refund takes 30 days.", ("7 days", "30 days"), 15),
+        ("B", ("B", "A"), 0),
+        ("The answer is A.", ("B", "A"), 14),
+        ("Nobody knows.", ("B", "A"), None),
+    ],
+)
+def test_a_choice_answered_in_words_is_compared_in_words(
+    text: str, compared: tuple[str, str], place: int | None
+) -> None:
+    asked = Asked(Case.parse(CHOICE).filled(), Prompt((), (), (), "", b""), "A", Settings())
+    score = asked.score(text, stopped=True)
+    assert asked.compared(score) == compared
+    assert place_of(text, score, *compared) == place
+
+
+def test_options_of_which_one_goes_on_as_the_other_are_compared_by_their_letters() -> None:
+    case = Case.parse(CHOICE.replace("30 days", "7 days and more")).filled()
+    asked = Asked(case, Prompt((), (), (), "", b""), "A", Settings())
+    assert asked.compared(asked.score("It takes 7 days.", stopped=True)) == ("B", "A")

@@ -18,7 +18,8 @@ def test_the_read_is_the_difference_of_the_answers() -> None:
     found, ground = planted("memoriser")
     assert ground.value == near(found.expected.numbers["ld"])
     assert ground.row == ground.length - 1
-    assert ground.answers == (found.instance.right, found.instance.wrong)
+    assert ground.decision is not None
+    assert ground.decision.answers == (found.instance.right, found.instance.wrong)
 
 
 def test_an_edit_that_changes_nothing_moves_nothing_and_says_so() -> None:

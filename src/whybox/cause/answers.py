@@ -41,6 +41,17 @@ class Asked:
         off_form = self.in_form and score.right and self.case.breaks_contract(text)
         return replace(score, outcome="invalid") if off_form else score
 
+    def compared(self, score: Score) -> tuple[str, str]:
+        """What of right and wrong an answer is searched for. Of a choice that was answered in the words of an option,
+        what the two options say: a letter stands there by chance at most ("A refund").
+        """
+        options = dict(self.case.options)
+        if "content-only" not in score.flags or self.wrong not in options:
+            return self.right, self.wrong
+        right, wrong = options[self.right], options[self.wrong]
+        apart = not right.startswith(wrong) and not wrong.startswith(right)
+        return (right, wrong) if apart else (self.right, self.wrong)
+
     def rendered(self, model: Model, case: CaseInstance) -> "Asked":
         """The same question in another prompt."""
         return replace(self, case=case, prompt=model.prompt(case))
@@ -115,8 +126,8 @@ class _Said:
 def _said(model: Model, asked: Asked, written: Written, logits: Sequence[Array]) -> _Said:
     text = model.tokenizer.text(written.ids)
     score = asked.score(text, written.stopped)
-    place = place_of(text, score, asked.right, asked.wrong)
-    decision = own_decision(model, asked.prompt, written.ids, place, asked.right, asked.wrong)
+    answers = asked.compared(score)
+    decision = own_decision(model, asked.prompt, written.ids, place_of(text, score, *answers), *answers)
     return _Said(text, written, score, decision, _on_path(asked, written, decision, logits))
 
 
@@ -161,6 +172,6 @@ async def try_edges(model: Model, asked: Asked, base: Decision, edges: Sequence[
 async def try_prompt(model: Model, asked: Asked, base: Decision, case: CaseInstance, delta: float) -> Outcome:
     """Another prompt: the metric behind the base's own prefix, and the answer written anew."""
     other = asked.rendered(model, case)
-    forced = decision_after(model, other.prompt, base.prefix, asked.right, asked.wrong, "forced")
+    forced = decision_after(model, other.prompt, base.prefix, *base.answers, "forced")
     old = await read(other, forced)
     return outcome(await answer(model, other), old, delta)

@@ -25,7 +25,7 @@ class Decision:
     """ids: everything before the decision. right, wrong: the ids that follow in either answer; their first differ.
 
     prefix: the part of the answer that stands before the decision. answer_row: the last row of the prompt, from which
-    on rows write the answer.
+    on rows write the answer. answers: the texts of right and wrong that were compared.
     """
 
     kind: Kind
@@ -35,6 +35,7 @@ class Decision:
     wrong: Ids
     answer_row: int
     re_encoded: bool = False
+    answers: tuple[str, str] = ("", "")
 
     @property
     def row(self) -> int:
@@ -116,6 +117,7 @@ def decision_after(
         wrong=second[common:],
         answer_row=min(len(prompt.ids), common) - 1,
         re_encoded=shared(first[:common], own) < common,
+        answers=(right, wrong),
     )
 
 

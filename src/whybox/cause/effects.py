@@ -84,7 +84,7 @@ async def _removed(model: Model, base: Base, stretch: Stretch) -> Effect:
     try:
         other = base.asked.rendered(model, without(base.asked.case, (stretch.name,)))
         known = base.decision
-        moved = decision_after(model, other.prompt, known.prefix, other.right, other.wrong, "forced")
+        moved = decision_after(model, other.prompt, known.prefix, *known.answers, "forced")
     except (PromptError, UnsupportedError) as error:
         return Unknown(f"the prompt cannot be rendered without it: {error.cause}")
     return (await read(other, moved)).less(base.reading)

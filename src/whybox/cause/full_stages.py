@@ -142,9 +142,8 @@ def ground_of(study: Study) -> Ground:
     if study.ground is None:
         base, model = study.decided.base, study.bench.model
         found = at_decision(model, study.asked.case, base.decision, study.decided.delta)
-        answers = (study.asked.right, study.asked.wrong)
         path = study.path if study.path.ids[: found.length] == base.decision.ids else found.prompt
-        study.ground = replace(found, answers=answers, prompt=path, told=_teller(study, "LD"))
+        study.ground = replace(found, prompt=path, told=_teller(study, "LD"))
         study.bench.enter(base.decision.ids, NOTHING, ("LD", study.ground.value))
     return study.ground
 
@@ -237,7 +236,8 @@ def sources(study: Study, prompt: Prompt) -> Sources:
 def _attributed(study: Study) -> Context:
     """log P of the answer that was written, behind the decision's prefix."""
     decision, model = study.decided.base.decision, study.bench.model
-    chosen, text = (decision.wrong, study.asked.wrong) if study.wrong_here else (decision.right, study.asked.right)
+    right, wrong = decision.answers
+    chosen, text = (decision.wrong, wrong) if study.wrong_here else (decision.right, right)
     ids, start = (*decision.ids, *chosen), len(decision.ids)
     trace = model.run(ids[:-1], tail=len(chosen))
     read = LogProb(chosen, start)

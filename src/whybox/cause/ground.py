@@ -41,9 +41,8 @@ class Moved:
 class Ground:
     """What effects are measured against. row: the decision position; rows from it on write the answer.
 
-    floor: δ (`whybox.cause.floor`). decision, answers: where right and wrong part, and what they are; case: what the
-    prompt was made of; each where it is known. told: hears of every run, with what was read from it (None: values were
-    kept).
+    floor: δ (`whybox.cause.floor`). decision: where right and wrong part; case: what the prompt was made of; each
+    where it is known. told: hears of every run, with what was read from it (None: values were kept).
     """
 
     model: Model
@@ -53,7 +52,6 @@ class Ground:
     prompt: Prompt
     floor: float
     decision: Decision | None = None
-    answers: tuple[str, str] = ("", "")
     case: CaseInstance | None = None
     kept: dict[tuple[Wish, ...], Trace] = field(default_factory=dict, repr=False)
     told: Callable[[Trace, float | None], None] = field(default=_nobody, repr=False)
@@ -118,7 +116,7 @@ def between(
     """
     kind: Kind = "forced" if prefix else "start"
     decision = decision_after(model, model.prompt(what), prefix, right, wrong, kind)
-    return replace(at_decision(model, what, decision, floor, generator), answers=(right, wrong))
+    return at_decision(model, what, decision, floor, generator)
 
 
 def at_decision(
@@ -128,13 +126,12 @@ def at_decision(
     floor: float | None = None,
     generator: np.random.Generator | None = None,
 ) -> Ground:
-    """LD at a decision that was found before; the answers are those of the case, where `what` is one."""
+    """LD at a decision that was found before."""
     trace = model.run(decision.ids, tail=1)
     read = logit_difference(decision.right[0], decision.wrong[0])
     held, case = _ground(model, trace, read, decision.row, floor, generator), _case(what)
-    answers = ("", "") if case is None else (case.right, case.wrong or "")
     path = _path(model, model.prompt(what), decision.ids)
-    return replace(held, decision=decision, case=case, answers=answers, prompt=path)
+    return replace(held, decision=decision, case=case, prompt=path)
 
 
 def of_answer(

@@ -205,7 +205,7 @@ def removed(ground: Ground, own: Stretch) -> Effect:
         return Unknown("nothing would be left of the prompt")
     try:
         prompt = ground.model.prompt(without(case, (own.name,)))
-        other = decision_after(ground.model, prompt, known.prefix, *ground.answers, "forced")
+        other = decision_after(ground.model, prompt, known.prefix, *known.answers, "forced")
     except (PromptError, UnsupportedError) as error:
         return Unknown(f"the prompt cannot be rendered without it: {error.cause}")
     run = ground.model.run(other.ids, tail=1)

@@ -51,7 +51,7 @@ class Donor:
 def donor(model: Model, setting: Setting, hidden: bool = False) -> Donor:
     """hidden: the evidence is there, and no later position sees it."""
     asked, base = setting.asked.rendered(model, alone(setting.asked.case, setting.roles)), setting.base.decision
-    behind = decision_after(model, asked.prompt, base.prefix, asked.right, asked.wrong, "forced")
+    behind = decision_after(model, asked.prompt, base.prefix, *base.answers, "forced")
     return Donor(asked, behind, hide(asked.prompt, setting.roles.evidence) if hidden else ())
 
 

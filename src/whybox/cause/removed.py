@@ -46,7 +46,7 @@ def placed(model: Model, setting: Setting, order: Order = ()) -> tuple[Asked, De
     if not order:
         return setting.asked, base
     asked = setting.asked.rendered(model, setting.asked.case.reordered(order))
-    return asked, decision_after(model, asked.prompt, base.prefix, asked.right, asked.wrong, "forced")
+    return asked, decision_after(model, asked.prompt, base.prefix, *base.answers, "forced")
 
 
 def taken(group: Group, place: Decision) -> tuple[Edit, ...]:

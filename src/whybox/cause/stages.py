@@ -214,7 +214,7 @@ def _asking_text(study: Study) -> str:
 
 def _behind(study: Study, prefix: str) -> Experiment[Reading]:
     asked = study.asked
-    decision = decision_after(study.bench.model, asked.prompt, prefix, asked.right, asked.wrong, "forced")
+    decision = decision_after(study.bench.model, asked.prompt, prefix, *study.decided.base.decision.answers, "forced")
     return read(asked, decision)
 
 

@@ -113,8 +113,8 @@ def switched(switch: Switch, asked: Asked, decision: Decision) -> Switched:
     model, settings = switch.model, asked.settings
     written = model.generate(asked.prompt, settings.limit, settings.decoding)
     score = asked.score(written.text, written.stopped)
-    place = place_of(written.text, score, asked.right, asked.wrong)
-    own = own_decision(model, asked.prompt, written.ids, place, asked.right, asked.wrong)
+    answers = asked.compared(score)
+    own = own_decision(model, asked.prompt, written.ids, place_of(written.text, score, *answers), *answers)
     led, delta = _ld(model, own), _noise(model, own)
     return Switched(
         switch.name,

@@ -73,11 +73,12 @@ def document(study: Study, views: Views, facts: Facts, ruling: Ruling, told: Tol
 def _answer(study: Study) -> d.Answer:
     decision = study.decided.base.decision
     right, wrong = study.log_probs or (None, None)
+    texts = decision.answers
     reason = None if study.log_probs else "not run"
     ended = study.answered.written.stopped
     return d.Answer(
-        right=d.AnswerSide(text=study.asked.right, logprob=right, logprob_reason=reason),
-        wrong=d.AnswerSide(text=study.asked.wrong, logprob=wrong, logprob_reason=reason, stand_in=study.asked.stand_in),
+        right=d.AnswerSide(text=texts[0], logprob=right, logprob_reason=reason),
+        wrong=d.AnswerSide(text=texts[1], logprob=wrong, logprob_reason=reason, stand_in=study.asked.stand_in),
         got=study.answered.text,
         cut_at=None if ended else study.asked.settings.limit,
         cut_at_reason="the model ended its answer itself" if ended else None,
@@ -289,6 +290,9 @@ def _notes(study: Study, views: Views, facts: Facts, told: Told) -> Iterator[str
         yield f"{len(drawn)} of {combined} combinations of `vary` are used: in the others one value holds another"
     if not study.asked.stand_in and study.asked.right != told.case.filled().right:
         yield f"the answers are compared in the letters that were written: “{study.asked.right}”, “{study.asked.wrong}”"
+    if study.decided.base.decision.answers[0] in dict(study.asked.case.options).values():
+        right, wrong = study.decided.base.decision.answers
+        yield f"the answer is in the words of an option: what the options say is compared: “{right}”, “{wrong}”"
     if study.asked.stand_in:
         what = "what was written" if study.wrong_here else "the second choice where the right answer begins"
         yield f"the case names no wrong answer: {what} stands in for it"

@@ -43,6 +43,10 @@ NOTES: tuple[tuple[str, Callable[[re.Match[str]], str]], ...] = (
         lambda m: f"按写出的大小写比较两个答案：{m[1]}、{m[2]}",
     ),
     (
+        r"the answer is in the words of an option: what the options say is compared: (.+), (.+)",
+        lambda m: f"回答用的是选项的内容：比较的是两个选项的内容：{m[1]}、{m[2]}",
+    ),
+    (
         r"no part is called `question`: “(.+)” is taken for the one that asks",
         lambda m: f"没有名为 `question` 的部分：以“{m[1]}”为提问的部分",
     ),
