@@ -20,10 +20,12 @@ ROOT = Path(__file__).parents[2]
 
 # The same entry point with one small alias, so that no test needs a real model.
 WITH_TINY = """
-from whybox import library
-from whybox.library import discovery
+import sys
+from whybox.library import ALIASES as known
 from tests.library.fakes import content_of, fake_alias
-library.ALIASES = discovery.ALIASES = {"tiny": fake_alias(content_of(300_007), notice="Terms apply.")}
+tiny = {"tiny": fake_alias(content_of(300_007), notice="Terms apply.")}
+for module in [each for each in sys.modules.values() if getattr(each, "ALIASES", None) is known]:
+    module.ALIASES = tiny
 from whybox.cli.main import main
 main()
 """

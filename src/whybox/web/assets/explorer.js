@@ -98,15 +98,18 @@ class Explorer {
     return state.changes.some((change) => change.on) ? { ...base, then: { state, changed: true } } : base;
   }
 
-  /** Tokens where the prompt is another, then the next token; the noise floor when nothing else is wished. */
+  /**
+   * Tokens where the prompt is another, then the next token; the noise floor when nothing else is wished. What was said
+   * to be wrong before is taken back at the beginning, so that what is said meanwhile, of a file for instance, stays.
+   */
   async ask(prompt) {
     const { state } = this.store;
     if (this.empty) return this.clear();
+    this.trouble(null);
     try {
       if (prompt) await this.reading.run(async (signal) => this.chips.show(await ask("/api/read", { state }, signal)));
       this.unread = false;
       await this.comparing.run(async (signal) => this.show(await ask("/api/compare", { state }, signal)));
-      this.trouble(null);
       if (this.table.found?.floor === null) this.measure(state);
     } catch (error) {
       this.trouble(error);
