@@ -1,11 +1,13 @@
 """`why` on planted models: what it must not name. Every row's own cause is tested over drawn cases in `bench`."""
 
 from functools import cache
+from html import escape
 
 import pytest
 
 from whybox.jobs.why import WhyOptions, why
 from whybox.report.document import WhyDocument
+from whybox.report.html import why_page
 from whybox.testing import ROWS
 from whybox.testing.decoys import NONE
 
@@ -52,6 +54,19 @@ def test_a_trap_is_a_candidate_that_says_why_it_is_not_named(row: str, candidate
     said = [part for part in found.verdict.because.split(". ") if part.startswith(f"Candidate {candidate}")]
     assert said
     assert all(lacks in sentence for sentence in said)
+
+
+def test_a_verdict_is_said_in_both_languages_whichever_the_document_is_in() -> None:
+    planted = ROWS["averse"](1)
+    english = why(planted.model, planted.case, WhyOptions(limit=4, lang="en")).verdict
+    document = why(planted.model, planted.case, WhyOptions(limit=4, lang="zh"))
+    chinese, back = document.verdict, document.verdict.said("en")
+    assert back.because == english.because
+    assert english.said("zh").because == chinese.because != english.because
+    assert english.said("zh").would_change_my_mind == chinese.would_change_my_mind
+    assert english.said("zh").next_step == chinese.next_step
+    assert document.verdict.said("zh") is chinese
+    assert escape(back.would_change_my_mind) in why_page(document, "en")
 
 
 def test_the_appendix_lists_what_was_screened_and_what_the_evidence_was_made_to_say() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 
@@ -46,15 +47,26 @@ class Told:
 
 def verdict_of(study: Study, ruling: Ruling, facts: Facts, told: Told) -> d.Verdict:
     """What was found, what it rests on, and what would change it."""
+    said = {lang: _said(ruling, facts, lang) for lang in get_args(d.Lang)}
+    own = said.pop(told.lang)
     return d.Verdict(
         causes=tuple(_cause(leaf) for leaf in ruling.causes),
-        because=because(ruling, facts, told.lang),
-        would_change_my_mind=would_change(ruling, told.lang),
+        because=own.because,
+        would_change_my_mind=own.would_change_my_mind,
         scope="variants" if ruling.variants else "this-prompt",
-        next_step=next_step(ruling, facts, told.lang),
+        next_step=own.next_step,
         checked=tuple(checks(study, told.case)),
         lift=facts.lift,
         lift_reason=None if facts.lift is not None else "no evidence is named, or no head is without a sink",
+        translated=said,
+    )
+
+
+def _said(ruling: Ruling, facts: Facts, lang: d.Lang) -> d.Said:
+    return d.Said(
+        because=because(ruling, facts, lang),
+        would_change_my_mind=would_change(ruling, lang),
+        next_step=next_step(ruling, facts, lang),
     )
 
 

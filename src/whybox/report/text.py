@@ -56,9 +56,9 @@ def render_why(document: WhyDocument, console: Console, lang: Lang, path: str = 
     console.print(_tried_table(document.tried[:MOST_TRIED], document, console, lang))
     if len(document.tried) > MOST_TRIED:
         console.print(Text(say("tried.more", lang, n=len(document.tried) - MOST_TRIED), style="dim"))
-    if document.verdict.next_step:
+    if step := document.verdict.said(lang).next_step:
         heading(console, say("verdict.next", lang))
-        console.print(Text(calm(document.verdict.next_step)))
+        console.print(Text(calm(step)))
     if path:
         console.print(Text(say("text.report", lang, path=one_line(path)), style="bold"))
 
@@ -156,7 +156,8 @@ def _verdict(document: WhyDocument, console: Console, lang: Lang) -> None:
         cut = say("answer.cut", lang, n=document.answer.cut_at)
         written = shortened(one_line(ended(document.answer.got)), 60)
         console.print(Text.assemble((say("answer.got", lang) + colon, "dim"), written, (f" · {cut}", "yellow")))
-    for key, text in (("because", verdict.because), ("mind", verdict.would_change_my_mind)):
+    said = verdict.said(lang)
+    for key, text in (("because", said.because), ("mind", said.would_change_my_mind)):
         console.print(Text.assemble((say(f"verdict.{key}", lang) + colon, "dim"), calm(text)))
 
 

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, model_validator
 
-from whybox.report.document.base import Document, Interval, Part, TokenRow
+from whybox.report.document.base import Document, Interval, Lang, Part, TokenRow
 from whybox.report.document.parts import Full, Parts, RunRow, RunText, StageRow
 
 
@@ -235,10 +235,19 @@ class Check(Part):
     state: Literal["same", "differs", "unknown"]
 
 
+class Said(Part):
+    """The sentences of a verdict in one language."""
+
+    because: str
+    would_change_my_mind: str
+    next_step: str = ""
+
+
 class Verdict(Part):
     """What was found. `scope`: this prompt only, or also its variants. The first cause is the verdict.
 
-    `lift`: attention of the evidence over what its length would give it, in heads without a sink.
+    `lift`: attention of the evidence over what its length would give it, in heads without a sink. `translated`: its
+    sentences in the language that the document is not in.
     """
 
     causes: tuple[Cause, ...] = Field(min_length=1)
@@ -249,6 +258,11 @@ class Verdict(Part):
     checked: tuple[Check, ...] = ()
     lift: float | None = None
     lift_reason: str | None = "no evidence is named, or no head is without a sink"
+    translated: dict[Lang, Said] = Field(default_factory=dict)
+
+    def said(self, lang: Lang) -> "Said | Verdict":
+        """Its sentences in a language; as they are, where the document holds no others."""
+        return self.translated.get(lang, self)
 
 
 class Tried(Part):

@@ -39,6 +39,7 @@ def why_page(document: WhyDocument, lang: Lang) -> str:
         tone=_tone(cause.code),
         colours=colours(document.prompt.segments),
         headline=sentences.headline(document, lang),
+        said=document.verdict.said(lang),
         scope=sentences.scope(document.verdict, lang),
         floor=sentences.floor(document.metric, lang),
         effect=lambda value, noise, bounds=None: sentences.effect(value, noise, lang, bounds),
