@@ -18,7 +18,7 @@ from whybox.errors import EndpointError, UsageError
 from whybox.targets.openai import Endpoint, OpenAITarget
 from whybox.targets.pace import Patience
 from whybox.targets.secrets import HIDDEN, Key
-from whybox.targets.target import Failure, Raw, Reply, Request, Sampling, Usage, chat
+from whybox.targets.target import AnswerRequest, Failure, Raw, Reply, Request, Sampling, Usage, chat
 
 T = TypeVar("T")
 SECRET = "sk-test-9f8e7d6c5b4a"
@@ -176,6 +176,19 @@ def test_a_refused_key_is_told_and_not_shown(caplog: pytest.LogCaptureFixture) -
     assert "set OPENAI_API_KEY to a key that is valid there" in found.remedy
     assert SECRET in server.heads[0]
     assert SECRET not in repr(found) + caplog.text
+
+
+@pytest.mark.parametrize("spelt", ["sk-ab\\/cd-5512", "\\u0073k-ab/cd-5512"])
+def test_a_key_that_an_error_escapes_is_hidden_on_every_path(spelt: str) -> None:
+    refused = http('{"error": {"message": "bad key ' + spelt + '"}}', "401 No")
+    key = Key("sk-ab/cd-5512", "K")
+    for found in (
+        against([refused], lambda target: target.ask(HELLO), key=key)[0],
+        against([refused], lambda target: target.models(), key=key)[0],
+        against([refused], lambda target: target.score(AnswerRequest(Raw("a"), "b")), key=key)[0],
+    ):
+        assert isinstance(found, Failure)
+        assert f"bad key {HIDDEN}" in found.cause
 
 
 def test_a_model_that_repeats_the_key_is_not_stored_with_it() -> None:

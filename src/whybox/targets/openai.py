@@ -319,7 +319,8 @@ class OpenAITarget:
 
     def _refused(self, answer: Answer, body: bytes) -> Failure:
         said = self._secrets.hide(body.decode("utf-8", "replace"))
-        return refusal(self.endpoint.model, self._base, self.endpoint.key, answer, said)
+        found = refusal(self.endpoint.model, self._base, self.endpoint.key, answer, said)
+        return replace(found, cause=self._secrets.hide(found.cause))  # JSON may spell it otherwise: `\/`, `\u002d`
 
     def _unreached(self, problem: Unreached | Broken) -> Failure:
         return unreached(self._base, problem, self._secrets.hide(str(problem)))
