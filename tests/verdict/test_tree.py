@@ -163,6 +163,8 @@ def test_greedy_decoding_that_flips_is_told_whatever_is_named() -> None:
     assert [(leaf.code, leaf.undone_by, leaf.lacks) for leaf in found.candidates] == [
         ("decoding", greedy, (Lack.NO_LEAD,))
     ]
+    ahead = rule(replace(stuck, greedy=greedy, own=False, own_ld=1.35))
+    assert lacks(ahead) == {Lack.NO_OWN}, "it leads where the answer begins, and neither was written"
     in_vain = rule(replace(stuck, greedy=replace(greedy, flips=False)))
     assert in_vain.causes[0].detail is None, "the evidence alone was asked under the stated decoding only"
     assert Remark.STATED_DECODING in in_vain.remarks

@@ -28,6 +28,7 @@ class Lack(StrEnum):
     SUPPLIED = "supplied"
     GUESSED = "guessed"
     NO_LEAD = "no-lead"
+    NO_OWN = "no-own"
     KNOWN = "known"
     LEADS_ALONE = "leads-alone"
     DEMANDED = "demanded"

@@ -261,6 +261,8 @@ LACKS: dict[Lack, tuple[str, str]] = {
         "the right answer does not lead where the written path decides, so that the decoding alone lost it is not shown",
         "在所写路径的决定之处正确答案并不领先，不能证实它只是被解码方式丢掉的",
     ),
+    Lack.NO_OWN: ("neither answer stands in what was written, so that no lead on its path could be measured (LD is read at the start)",
+        "写出的文字里两个答案都没有，无法测量所写路径上的领先（LD 在回答开始处读取）"),
     Lack.NOT_CONTAINED: ("a smaller change does the same", "更小的改动同样有效"),
 }  # fmt: skip
 
@@ -360,10 +362,10 @@ TRY_REMARK: dict[Remark, tuple[str, str]] = {
 }  # fmt: skip
 
 TRY_LACK: dict[Lack, tuple[str, str]] = {
-    Lack.NO_LEAD: (
+    **dict.fromkeys((Lack.NO_LEAD, Lack.NO_OWN), (
         "Ask with “{what}”, and explain what is wrong then, if anything is: the stated settings take part in this failure.",
         "改用“{what}”再问；若仍有错误，再解释那时的错误：所述的解码设置参与了这次出错。",
-    ),
+    )),
     Lack.FEW_SHAMS: (
         "For “{what}” more shams are needed: a longer prompt has more spans to compare with, a model with more heads more heads.",
         "“{what}”需要更多对照：提示越长，可比较的片段越多；头越多的模型，可比较的头越多。",

@@ -136,11 +136,17 @@ def _decoding(facts: Facts) -> Iterator[Leaf]:
     the right answer leads there is nothing else to explain.
     """
     if facts.greedy is not None:
-        led = () if facts.own and facts.own_ld > facts.floor else (Lack.NO_LEAD,)
         both = () if facts.several is None else (Lack.SEVERAL,)
-        yield _leaf("decoding", None, facts.greedy, (*led, *both, *lacking_variants(facts.greedy)))
+        yield _leaf("decoding", None, facts.greedy, (*_unled(facts), *both, *lacking_variants(facts.greedy)))
     if facts.longer is not None and facts.longer.flips and facts.limit_stated:
         yield _leaf("decoding", LIMIT, facts.longer, lacking_variants(facts.longer))
+
+
+def _unled(facts: Facts) -> tuple[Lack, ...]:
+    """Why it is not shown that the right answer led on the model's own path."""
+    if not facts.own:
+        return (Lack.NO_OWN,)
+    return () if facts.own_ld > facts.floor else (Lack.NO_LEAD,)
 
 
 def _order(facts: Facts) -> Iterator[Leaf]:
