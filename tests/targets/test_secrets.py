@@ -4,6 +4,7 @@ import copy
 import json
 import pickle
 import traceback
+from base64 import b64encode
 from dataclasses import asdict, dataclass
 from urllib.parse import quote
 
@@ -98,3 +99,18 @@ def test_an_identity_holds_what_may_change_an_answer_and_no_value_of_a_header() 
     assert "blue-lane" not in repr(others[1].identity)
     renewed = [Endpoint("m", "http://localhost:1/v1", extra_headers={"X-Api-Key": key}) for key in ("one1", "two2")]
     assert renewed[0].identity == renewed[1].identity, "who asks changes no answer, and a key is renewed in a run"
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab", "user:"])
+def test_in_base64_it_is_hidden_behind_any_text(key: Key, before: str) -> None:
+    sent = b64encode(f"{before}{SECRET}".encode()).decode()
+    shown = Secrets(key).hide(f"Basic {sent} was refused")
+    assert HIDDEN in shown
+    assert all(sent[at : at + 8] not in shown for at in range(len(before) + 2, len(sent) - 10))
+
+
+def test_its_beginning_is_hidden_as_well(key: Key) -> None:
+    hide = Secrets(key).hide
+    assert hide(f"no key {SECRET[:13]}… is known, nor {SECRET[:12]}") == f"no key {HIDDEN}… is known, nor {HIDDEN}"
+    assert hide(f"cut at {SECRET[:-1]}") == f"cut at {HIDDEN}"
+    assert hide("keys begin with sk-") == "keys begin with sk-"

@@ -2,13 +2,15 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NoReturn
 from urllib.parse import quote
 
 from whybox.errors import UsageError
 
 HIDDEN = "[secret]"
+BEGUN = 12  # so many first characters of a longer secret are hidden as well: `sk-proj-` alone is none
 SHORTEST = 4  # a shorter "secret" is a word of ordinary text, and hides nothing
 
 
@@ -66,10 +68,13 @@ class Secrets:
         return own | self._extra
 
     def hide(self, text: str) -> str:
-        """The text with every secret in it blotted out, plain, quoted or percent-encoded."""
+        """The text with every secret in it blotted out: plain, quoted, percent-encoded or in base64, whole or begun."""
         for secret in self._hidden:
             if secret in text:
                 text = text.replace(secret, HIDDEN)
+        for secret in (each for each in self._hidden if len(each) > BEGUN):
+            while (start := text.find(secret[:BEGUN])) >= 0:
+                text = text[:start] + HIDDEN + text[start + _shared(text[start:], secret) :]
         return text
 
     def __repr__(self) -> str:
@@ -84,4 +89,18 @@ def _spellings(secrets: Iterable[str]) -> list[str]:
     known = {secret for secret in secrets if len(secret) >= SHORTEST}
     known |= {word for secret in known for word in secret.split() if len(word) >= 2 * SHORTEST}
     ways = {way for secret in known for way in (secret, json.dumps(secret)[1:-1], quote(secret, safe=""))}
+    ways |= {way for secret in known for way in _encoded(secret) if len(way) >= 2 * SHORTEST}
     return sorted(ways, key=lambda way: (-len(way), way))
+
+
+def _shared(text: str, secret: str) -> int:
+    """How many characters both begin with."""
+    return next((n for n, (a, b) in enumerate(zip(text, secret, strict=False)) if a != b), min(len(text), len(secret)))
+
+
+def _encoded(secret: str) -> Iterator[str]:
+    """In base64 behind any text (`user:key`): the characters that no neighbour has a part in."""
+    for before in range(3):
+        data = b" " * before + secret.encode()
+        start, stop = (0, 2, 3)[before], len(data) * 8 // 6
+        yield from (encode(data).decode()[start:stop] for encode in (b64encode, urlsafe_b64encode))
