@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from whybox.cause.asking import Array, Read, Settings, Write, Written
-from whybox.cause.decision import Decision, Reading, decision_after, own_decision, place_of, read_at
+from whybox.cause.decision import Decision, Reading, moved_to, own_decision, place_of, read_at
 from whybox.cause.spans import Edge
 from whybox.engine.edit import Edit
 from whybox.engine.sampling import Decoding
@@ -172,6 +172,6 @@ async def try_edges(model: Model, asked: Asked, base: Decision, edges: Sequence[
 async def try_prompt(model: Model, asked: Asked, base: Decision, case: CaseInstance, delta: float) -> Outcome:
     """Another prompt: the metric behind the base's own prefix, and the answer written anew."""
     other = asked.rendered(model, case)
-    forced = decision_after(model, other.prompt, base.prefix, *base.answers, "forced")
+    forced = moved_to(model, other.prompt, base)
     old = await read(other, forced)
     return outcome(await answer(model, other), old, delta)

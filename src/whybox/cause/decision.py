@@ -121,6 +121,11 @@ def decision_after(
     )
 
 
+def moved_to(model: Model, prompt: Prompt, known: Decision) -> Decision:
+    """A decision behind another prompt: between the same two answers, after the same prefix."""
+    return decision_after(model, prompt, known.prefix, *known.answers, "forced")
+
+
 def mention(text: str, answer: str) -> int | None:
     """Where an answer first stands in a text; None where it does not."""
     return next((start for start, _ in mentions(text, answer)), None)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from whybox.cause.answers import Asked, read
 from whybox.cause.asking import Experiment, together
-from whybox.cause.decision import Decision, Reading, decision_after
+from whybox.cause.decision import Decision, Reading, moved_to
 from whybox.cause.parts import without
 from whybox.cause.spans import Edge, Stretch, other_spans
 from whybox.engine.edit import Edit, cut
@@ -83,8 +83,7 @@ async def _removed(model: Model, base: Base, stretch: Stretch) -> Effect:
         return Unknown("nothing would be left of the prompt")
     try:
         other = base.asked.rendered(model, without(base.asked.case, (stretch.name,)))
-        known = base.decision
-        moved = decision_after(model, other.prompt, known.prefix, *known.answers, "forced")
+        moved = moved_to(model, other.prompt, base.decision)
     except (PromptError, UnsupportedError) as error:
         return Unknown(f"the prompt cannot be rendered without it: {error.cause}")
     return (await read(other, moved)).less(base.reading)

@@ -16,7 +16,7 @@ from itertools import product
 
 import numpy as np
 
-from whybox.cause.decision import decision_after, read_at
+from whybox.cause.decision import moved_to, read_at
 from whybox.cause.effects import NOTHING_AFTER, Unknown
 from whybox.cause.ground import Ground, Moved
 from whybox.cause.measured import Measured
@@ -205,7 +205,7 @@ def removed(ground: Ground, own: Stretch) -> Effect:
         return Unknown("nothing would be left of the prompt")
     try:
         prompt = ground.model.prompt(without(case, (own.name,)))
-        other = decision_after(ground.model, prompt, known.prefix, *known.answers, "forced")
+        other = moved_to(ground.model, prompt, known)
     except (PromptError, UnsupportedError) as error:
         return Unknown(f"the prompt cannot be rendered without it: {error.cause}")
     run = ground.model.run(other.ids, tail=1)

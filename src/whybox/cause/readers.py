@@ -15,7 +15,7 @@ from whybox.cause.asking import Ids, See, Write
 from whybox.cause.bench import Work
 from whybox.cause.claims import TRIED, Claim, Kind, best_of
 from whybox.cause.components import Group, Head, named
-from whybox.cause.decision import Decision, decision_after
+from whybox.cause.decision import Decision, moved_to
 from whybox.cause.effects import Base, head_effects
 from whybox.cause.hidden import hide
 from whybox.cause.parts import alone
@@ -51,7 +51,7 @@ class Donor:
 def donor(model: Model, setting: Setting, hidden: bool = False) -> Donor:
     """hidden: the evidence is there, and no later position sees it."""
     asked, base = setting.asked.rendered(model, alone(setting.asked.case, setting.roles)), setting.base.decision
-    behind = decision_after(model, asked.prompt, base.prefix, *base.answers, "forced")
+    behind = moved_to(model, asked.prompt, base)
     return Donor(asked, behind, hide(asked.prompt, setting.roles.evidence) if hidden else ())
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from whybox.cause.answers import Asked, answer, outcome, read
 from whybox.cause.claims import Claim, Kind
 from whybox.cause.components import Group, Head, Mlp, all_heads, all_mlps, named
-from whybox.cause.decision import Decision, decision_after
+from whybox.cause.decision import Decision, moved_to
 from whybox.cause.hidden import hide
 from whybox.cause.null import other_groups
 from whybox.cause.replacement import Zeroed
@@ -46,7 +46,7 @@ def placed(model: Model, setting: Setting, order: Order = ()) -> tuple[Asked, De
     if not order:
         return setting.asked, base
     asked = setting.asked.rendered(model, setting.asked.case.reordered(order))
-    return asked, decision_after(model, asked.prompt, base.prefix, *base.answers, "forced")
+    return asked, moved_to(model, asked.prompt, base)
 
 
 def taken(group: Group, place: Decision) -> tuple[Edit, ...]:

@@ -77,14 +77,10 @@ REMARKS: dict[Remark, tuple[str, str]] = {
         "the removal is a zero ablation, which is off-distribution; mean and resample ablation were not run",
         "该移除是置零消融，偏离了正常分布；没有做均值与重采样消融",
     ),
-    Remark.NO_EVIDENCE_NAMED: (
+    **dict.fromkeys((Remark.NO_EVIDENCE_NAMED, Remark.NO_EVIDENCE_BUT_FACT), (
         "the case names no evidence, so evidence alone, other orders and boosting were not run",
         "用例没有指明证据，因此没有做只留证据、换顺序与增强的实验",
-    ),
-    Remark.NO_EVIDENCE_BUT_FACT: (
-        "the case names no evidence, so evidence alone, other orders and boosting were not run",
-        "用例没有指明证据，因此没有做只留证据、换顺序与增强的实验",
-    ),
+    )),
     Remark.STATED_UNNAMED: (
         "the words of the right answer stand in {stated_in}, and the case names no evidence: whether they answer the question there was "
         "not checked, and evidence alone, other orders and boosting were not run",

@@ -104,8 +104,8 @@ class Explorer {
    */
   async ask(prompt) {
     const { state } = this.store;
-    if (this.empty) return this.clear();
     this.trouble(null);
+    if (this.empty) return this.clear();
     try {
       if (prompt) await this.reading.run(async (signal) => this.chips.show(await ask("/api/read", { state }, signal)));
       this.unread = false;
@@ -119,7 +119,6 @@ class Explorer {
   clear() {
     this.chips.empty();
     this.table.clear();
-    this.trouble(null);
   }
 
   show(found) {
